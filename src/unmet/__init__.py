@@ -1,0 +1,37 @@
+"""Recover the demand a service did not see: censored quantile regression for any capped target."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name → module that defines it. Loaded on first use: JAX and scikit-learn each cost over a second to import.
+_HOMES = {
+    "CensoredQuantileRegressor": "unmet.estimators",
+    "TobitRegressor": "unmet.estimators",
+    "fit_many": "unmet.estimators",
+    "iter_fit_many": "unmet.estimators",
+    "load": "unmet.estimators",
+}
+_MODULES = ("datasets", "metrics")
+
+__all__ = [*_HOMES, *_MODULES]
+
+if TYPE_CHECKING:
+    from unmet import datasets, metrics
+    from unmet.estimators import CensoredQuantileRegressor, TobitRegressor, fit_many, iter_fit_many, load
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"unmet.{name}")
+    else:
+        raise AttributeError(f"module 'unmet' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
