@@ -1,0 +1,43 @@
+"""From trips and feeds to a demand panel that knows what it did not see."""
+
+from importlib import import_module
+from typing import Any
+
+# Where each public name lives; modules load when a name is first used, because DuckDB is heavy to import.
+_HOMES = {
+    "connect": "_connection",
+    "read_trips": "readers",
+    "read_status": "readers",
+    "read_stations": "readers",
+    "availability": "_availability",
+    "build_panel": "_panel",
+    "write_panel": "_panel_file",
+    "read_panel": "_panel_file",
+    "superhubs": "_hubs",
+    "add_features": "_features",
+    "reduce_fleet": "_fleet",
+}
+
+__all__ = [  # noqa: PLE0604 RUF100 - the names are strings, loaded late
+    "add_features",
+    "availability",
+    "build_panel",
+    "connect",
+    "read_panel",
+    "read_stations",
+    "read_status",
+    "read_trips",
+    "reduce_fleet",
+    "superhubs",
+    "write_panel",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unmet.mobility' has no attribute {name!r}")
+    return getattr(import_module(f"unmet.mobility.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
