@@ -1,0 +1,7 @@
+"""A simulated city with known latent demand: places, rides, feeds and the truth behind them."""
+
+from unmet.datasets.city._city import City, Rides, make_city
+from unmet.datasets.city._settings import SIZES, CitySettings
+from unmet.datasets.city._truth import Stock, Truth
+
+__all__ = ["SIZES", "City", "CitySettings", "Rides", "Stock", "Truth", "make_city"]

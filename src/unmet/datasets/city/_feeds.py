@@ -1,0 +1,83 @@
+"""What the operator's feeds show: GBFS documents, five-minute snapshots and every status event."""
+
+import numpy as np
+
+from unmet.datasets.city._city import City
+
+HEARTBEAT = 3600  # a station reports at least once an hour, changed or not
+
+
+def station_information(city: City) -> dict[str, object]:
+    """GBFS 2.3 ``station_information``."""
+    stations = [
+        {
+            "station_id": city.map.ids[i],
+            "name": city.map.names[i],
+            "short_name": city.map.ids[i],
+            "lat": float(city.map.lat[i]),
+            "lon": float(city.map.lng[i]),
+            "capacity": int(city.capacity[i]),
+        }
+        for i in range(len(city.map))
+    ]
+    return _document(city.hours.first, 86_400, stations)
+
+
+def station_status(city: City, second: int) -> dict[str, object]:
+    """GBFS 2.3 ``station_status`` as it stood at one second after the first hour."""
+    places = np.arange(len(city.map))
+    available = stock_at(city, places, np.full(len(places), second))
+    at = city.hours.first + second
+    stations = [
+        {
+            "station_id": city.map.ids[i],
+            "num_bikes_available": int(available[i]),
+            "num_docks_available": int(city.capacity[i] - available[i]),
+            "is_installed": True,
+            "is_renting": True,
+            "is_returning": True,
+            "last_reported": at,
+        }
+        for i in places.tolist()
+    ]
+    return _document(at, 300, stations)
+
+
+def _document(at: int, ttl: int, stations: list[dict[str, object]]) -> dict[str, object]:
+    return {"last_updated": at, "ttl": ttl, "version": "2.3", "data": {"stations": stations}}
+
+
+def stock_at(city: City, place: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Vehicles available at given places and seconds, a change in that very second included."""
+    span = city.hours.seconds + 1
+    known = city.stock.place * span + city.stock.second
+    found = np.searchsorted(known, place.astype(np.int64) * span + second, side="right") - 1
+    return city.stock.available[found]
+
+
+def snapshots(city: City, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Place, second and vehicles available of every station, every so many seconds, first and last included."""
+    times = np.arange(0, city.hours.seconds + 1, every, dtype=np.int64)
+    second = np.repeat(times, len(city.map))
+    place = np.tile(np.arange(len(city.map), dtype=np.int64), len(times))
+    return place, second, stock_at(city, place, second)
+
+
+def status_events(city: City) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Place, second and vehicles available of every change, with heartbeats between, ordered by second.
+
+    A heartbeat repeats the stock once an hour, at a minute of the station's own, and at the very end, so that
+    a quiet station can be told from a silent one. It is left out where a change falls into that second.
+    """
+    count, seconds = len(city.map), city.hours.seconds
+    minutes = (np.arange(count, dtype=np.int64) * 37 % 60) * 60 + 30
+    beats = minutes[:, None] + np.arange(0, seconds, HEARTBEAT, dtype=np.int64)[None, :]
+    beats = np.concatenate([beats, np.full((count, 1), seconds)], axis=1)
+    place = np.repeat(np.arange(count, dtype=np.int64), beats.shape[1])
+    span = seconds + 1
+    changes = city.stock.place * span + city.stock.second
+    key = np.union1d(changes, place * span + beats.ravel())
+    place, second = key // span, key % span
+    order = np.lexsort((place, second))
+    place, second = place[order], second[order]
+    return place, second, stock_at(city, place, second)

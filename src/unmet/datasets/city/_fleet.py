@@ -1,0 +1,42 @@
+"""The fleet before the first request: where vehicles belong in the morning and how many docks places have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmet.datasets.city._demand import pull
+from unmet.datasets.city._hours import Hours
+from unmet.datasets.city._map import Map
+from unmet.datasets.city._settings import CitySettings
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """``target`` vehicles per place in the early morning (also the first stock) and ``capacity`` in docks."""
+
+    target: np.ndarray
+    capacity: np.ndarray
+
+
+def make_fleet(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndarray) -> Fleet:
+    """Share vehicles by the departures expected from 5 to 12 h, docks by departures and arrivals alike."""
+    morning = rate[:, (hours.hour >= 5) & (hours.hour < 12)].mean(axis=1)
+    arrivals = np.zeros(len(map_))
+    for weekend in (0, 1):
+        for hour in range(24):
+            chosen = (hours.weekend == bool(weekend)) & (hours.hour == hour)
+            if chosen.any():
+                arrivals += rate[:, chosen].sum(axis=1) @ pull(map_, weekend, hour)
+    target = _apportion(settings.vehicles, morning + 0.1 * morning.mean())
+    busy = 0.5 * target / settings.vehicles + 0.5 * arrivals / arrivals.sum()
+    capacity = np.maximum(np.ceil(settings.docks * settings.vehicles * busy), 6).astype(np.int64)
+    return Fleet(target, np.maximum(capacity, target + 2))
+
+
+def _apportion(total: int, weight: np.ndarray) -> np.ndarray:
+    """Whole numbers in proportion to the weights that sum to the total (largest remainders)."""
+    exact = total * weight / weight.sum()
+    whole = np.floor(exact).astype(np.int64)
+    rest = total - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:rest]] += 1
+    return whole

@@ -1,0 +1,35 @@
+"""Night work of the operator's vans: which vehicles to fetch where, and where to bring them."""
+
+VAN = 12  # vehicles a van carries
+CLOCK = 2  # local hour at which the vans leave
+_STEP, _DRIVE = 420, 900  # seconds between two stops of one van, and from fetching to bringing
+_LAST = 3 * 3600  # the vans are home by five
+
+
+def plan_night(stock: list[int], target: list[int], vehicles: int) -> list[tuple[int, int, int, int, int]]:
+    """Pair the fullest places with the emptiest until the night is over.
+
+    Returns
+    -------
+    list of (fetch_after, place, bring_after, place, vehicles)
+        Seconds count from the moment of planning.
+    """
+    surplus = sorted(((have - want, i) for i, (have, want) in enumerate(zip(stock, target)) if have > want))
+    deficit = sorted(((want - have, i) for i, (have, want) in enumerate(zip(stock, target)) if want > have))
+    vans = max(1, vehicles // 150)
+    stops = vans * (_LAST - _DRIVE) // _STEP
+    jobs = []
+    while surplus and deficit and len(jobs) < stops:
+        more, source = surplus.pop()
+        less, sink = deficit.pop()
+        load = min(more, less, VAN)
+        if load < 2 and jobs:
+            break  # a stop for a single vehicle is not worth the drive
+        # The odd seconds keep stops of different vans apart without a random draw.
+        after = (len(jobs) // vans) * _STEP + (len(jobs) % vans) * 11 + 7
+        jobs.append((after, source, after + _DRIVE, sink, load))
+        for left, place, queue in ((more - load, source, surplus), (less - load, sink, deficit)):
+            if left:
+                queue.append((left, place))
+                queue.sort()
+    return jobs

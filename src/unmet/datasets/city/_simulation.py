@@ -1,0 +1,230 @@
+"""The city at work: every request, ride, return and van in order of time, exact to the vehicle and the second."""
+
+from array import array
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from unmet.datasets.city._demand import Requests
+from unmet.datasets.city._fleet import Fleet
+from unmet.datasets.city._hours import Hours
+from unmet.datasets.city._map import Map
+from unmet.datasets.city._rebalancing import CLOCK, plan_night
+from unmet.datasets.city._settings import CitySettings
+from unmet.datasets.city._streams import stream
+
+# An entry of the heap is one integer: second, then what happens, then to which ride, job or request. At the
+# same second returns come first, then vans, then people, so that a vehicle that is back can be taken.
+_SHIFT = 34
+_RETURN, _BRING, _FETCH, _ASK = 0 << 32, 1 << 32, 2 << 32, 3 << 32
+_WHAT, _WHICH = 3 << 32, (1 << 32) - 1
+
+_NEIGHBOURS = 4
+_DETOURS = 12
+_CYCLING = 3.0  # metres a second when looking for a free dock
+_PATIENCE = 300  # seconds until a rider looks again when every dock around is taken
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of every request, and what the vans did.
+
+    Attributes
+    ----------
+    second : array (N,)
+        When the request was made; −1 if the period was over.
+    origin, destination, vehicle, end : array (N,)
+        The ride: where it really left, where it really ended, with which vehicle, when. −1 where there was none.
+    moves : array (M, 5)
+        One row per vehicle moved by a van: vehicle, from, second, to, second.
+    home : array (V,)
+        The place where each vehicle stood at the beginning.
+    """
+
+    second: np.ndarray
+    origin: np.ndarray
+    destination: np.ndarray
+    vehicle: np.ndarray
+    end: np.ndarray
+    moves: np.ndarray
+    home: np.ndarray
+
+
+def simulate(
+    settings: CitySettings,
+    map_: Map,
+    hours: Hours,
+    fleet: Fleet,
+    requests: Requests,
+    progress: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Run the city. No two changes of stock at one place fall into the same second: the later one waits.
+
+    A request takes the vehicle that has stood longest. If there is none it is lost, or, with spill, goes to
+    the nearest of four neighbours that has a vehicle with chance exp(−distance / walk). A return that finds
+    no free dock rides on to the nearest place that has one.
+    """
+    count = len(requests.place)
+    # Plain arrays: reading and writing single elements is several times faster than with numpy.
+    place = array("i", requests.place.tobytes())
+    second = array("i", requests.second.tobytes())
+    goal = array("i", requests.destination.tobytes())
+    ride = array("i", requests.ride.tobytes())
+    patience = array("d", stream(settings.seed, "spill").random(count).tobytes())
+    nothing = array("i", np.full(count, -1, dtype=np.int32).tobytes())
+    origin, vehicle, end = nothing[:], nothing[:], nothing[:]
+
+    home = np.repeat(np.arange(len(map_)), fleet.target)
+    stock: list[deque[int]] = [deque() for _ in range(len(map_))]
+    for bike, at in enumerate(home.tolist()):
+        stock[at].append(bike)
+    capacity, target = fleet.capacity.tolist(), fleet.target.tolist()
+    neighbours = _neighbours(settings, map_)
+    detours = _detours(map_)
+    last = [0] * len(map_)  # the second of the latest change of stock; the first second is the opening state
+    jobs: list[tuple[int, int, int]] = []  # place to fetch at, place to bring to, how many
+    loads: list[tuple[int, list[tuple[int, int, int]]]] = []  # place to bring to, (vehicle, from, second)
+    moves: list[tuple[int, int, int, int, int]] = []
+    heap: list[int] = [1 << 62]  # a sentinel, so that the heap is never empty
+    closing = hours.seconds
+
+    def ask(which: int, now: int) -> None:
+        at = place[which]
+        bikes = stock[at]
+        if not bikes:
+            if not settings.spill:
+                return
+            drawn, wanted = patience[which], goal[which]
+            for at, chance in neighbours[at]:
+                bikes = stock[at]
+                if bikes and at != wanted:
+                    if drawn >= chance:
+                        return
+                    break
+            else:
+                return
+        if last[at] == now:
+            second[which] = now + 1 if now + 1 < closing else -1
+            if now + 1 < closing:
+                heappush(heap, (now + 1 << _SHIFT) | _ASK | which)
+            return
+        last[at] = now
+        vehicle[which] = bikes.popleft()
+        origin[which] = at
+        heappush(heap, (now + ride[which] << _SHIFT) | which)
+
+    def settle(limit: int) -> None:
+        """Let everything happen that comes before the limit."""
+        while heap[0] < limit:
+            entry = heappop(heap)
+            now, what, which = entry >> _SHIFT, entry & _WHAT, entry & _WHICH
+            if what == _RETURN:
+                at = goal[which]
+                if last[at] == now:
+                    heappush(heap, entry + (1 << _SHIFT))
+                elif len(stock[at]) < capacity[at]:
+                    last[at] = now
+                    stock[at].append(vehicle[which])
+                    end[which] = now
+                else:
+                    later = _PATIENCE
+                    for other, seconds in detours[at]:
+                        if len(stock[other]) < capacity[other]:
+                            goal[which], later = other, seconds
+                            break
+                    heappush(heap, entry + (later << _SHIFT))
+            elif what == _ASK:
+                ask(which, now)
+            elif what == _FETCH:
+                fetch(which, now, entry)
+            else:
+                bring(which, now, entry)
+
+    def fetch(which: int, now: int, entry: int) -> None:
+        at, to, wanted = jobs[which]
+        if last[at] == now:
+            heappush(heap, entry + (1 << _SHIFT))
+            return
+        taken = min(wanted, len(stock[at]))
+        if taken == 0:
+            return
+        last[at] = now
+        loads.append((to, [(stock[at].popleft(), at, now) for _ in range(taken)]))
+        heappush(heap, (now + 900 << _SHIFT) | _BRING | (len(loads) - 1))
+
+    def bring(which: int, now: int, entry: int) -> None:
+        at, load = loads[which]
+        if last[at] == now:
+            heappush(heap, entry + (1 << _SHIFT))
+            return
+        room = capacity[at] - len(stock[at])
+        for bike, source, fetched in load[:room]:
+            last[at] = now
+            stock[at].append(bike)
+            moves.append((bike, source, fetched, at, now))
+        rest = load[max(room, 0) :]
+        if rest:
+            free = [(seconds, other) for other, seconds in detours[at] if len(stock[other]) < capacity[other]]
+            seconds, other = free[0] if free else (_PATIENCE, at)
+            loads[which] = (other, rest)
+            heappush(heap, entry + (seconds << _SHIFT))
+
+    nights = np.flatnonzero(hours.hour == CLOCK) * 3600 if settings.rebalancing else np.empty(0, dtype=int)
+    marks = sorted(set(nights.tolist()) | set(range(0, closing, 86_400)) | {closing})
+    tonight = set(nights.tolist())
+    done = 0
+    for mark, stop in zip(marks, np.searchsorted(requests.second, marks).tolist()):
+        for which in range(done, stop):
+            now = second[which]
+            limit = now + 1 << _SHIFT
+            if heap[0] < limit:
+                settle(limit)
+            ask(which, now)
+        done = stop
+        settle(mark << _SHIFT)
+        if mark in tonight:
+            for after, source, _, sink, load in plan_night(
+                [len(b) for b in stock], target, settings.vehicles
+            ):
+                jobs.append((source, sink, load))
+                heappush(heap, (mark + after << _SHIFT) | _FETCH | (len(jobs) - 1))
+        if progress is not None:
+            progress(mark / closing)
+    settle((1 << 62) - 1)  # rides under way at the end of the period come home
+
+    went = np.frombuffer(origin, dtype=np.int32)
+    return Outcome(
+        second=np.frombuffer(second, dtype=np.int32),
+        origin=went,
+        destination=np.where(went >= 0, np.frombuffer(goal, dtype=np.int32), -1),
+        vehicle=np.frombuffer(vehicle, dtype=np.int32),
+        end=np.frombuffer(end, dtype=np.int32),
+        moves=np.array(moves, dtype=np.int64).reshape(-1, 5),
+        home=home,
+    )
+
+
+def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float]]]:
+    """For each place its nearest others with the chance that somebody walks there."""
+    chance = np.exp(-map_.distance / settings.walk)
+    return [
+        [(j, float(chance[i, j])) for j in row]
+        for i, row in enumerate(_nearest(map_.distance, _NEIGHBOURS).tolist())
+    ]
+
+
+def _detours(map_: Map) -> list[list[tuple[int, int]]]:
+    """For each place its nearest others with the seconds it takes to ride there."""
+    return [
+        [(j, max(60, int(map_.distance[i, j] / _CYCLING))) for j in row]
+        for i, row in enumerate(_nearest(map_.distance, _DETOURS).tolist())
+    ]
+
+
+def _nearest(distance: np.ndarray, count: int) -> np.ndarray:
+    apart = distance.copy()
+    np.fill_diagonal(apart, np.inf)
+    return np.argsort(apart, axis=1, kind="stable")[:, : min(count, len(distance) - 1)]

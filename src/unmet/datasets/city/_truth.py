@@ -1,0 +1,104 @@
+"""The truth: how many wanted, got, lost, left for a neighbour, for every place and hour; and stock over time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmet.datasets.city._demand import Requests
+from unmet.datasets.city._fleet import Fleet
+from unmet.datasets.city._hours import Hours
+from unmet.datasets.city._simulation import Outcome
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Counts of shape (P, H); on every entry served = latent − lost − spilled_out + spilled_in.
+
+    Attributes
+    ----------
+    latent
+        Requests made here: what people wanted, whoever served them.
+    served
+        Rides of the operator that left here; what a panel calls y.
+    lost
+        Requests made here from which no ride of the operator came, those of the rival included.
+    spilled_out
+        Requests made here that left from a neighbour.
+    spilled_in
+        Rides that left here though they were wanted at a neighbour.
+    rival
+        Part of ``lost``: requests that the second operator served.
+    """
+
+    latent: np.ndarray
+    served: np.ndarray
+    lost: np.ndarray
+    spilled_out: np.ndarray
+    spilled_in: np.ndarray
+    rival: np.ndarray
+
+
+@dataclass(frozen=True)
+class Stock:
+    """Every change of stock, ordered by place and second.
+
+    The first entry of a place, at second 0, is its opening stock; afterwards each second at a place occurs
+    once. ``available`` is the number of vehicles from that second on.
+    """
+
+    place: np.ndarray
+    second: np.ndarray
+    available: np.ndarray
+
+
+def count_truth(
+    shape: tuple[int, int], requests: Requests, outcome: Outcome, rival: tuple[np.ndarray, np.ndarray]
+) -> Truth:
+    """Count outcomes by place and by the hour in which the request was made."""
+
+    def count(place: np.ndarray, second: np.ndarray) -> np.ndarray:
+        flat = place.astype(np.int64) * shape[1] + second // 3600
+        return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+
+    made = outcome.second >= 0
+    wanted, left, second = requests.place[made], outcome.origin[made], outcome.second[made]
+    rode = left >= 0
+    away = rode & (left != wanted)
+    taken = count(*rival)
+    return Truth(
+        latent=count(wanted, second) + taken,
+        served=count(left[rode], second[rode]),
+        lost=count(wanted[~rode], second[~rode]) + taken,
+        spilled_out=count(wanted[away], second[away]),
+        spilled_in=count(left[away], second[away]),
+        rival=taken,
+    )
+
+
+def follow_stock(hours: Hours, fleet: Fleet, outcome: Outcome) -> Stock:
+    """Every change of stock within the period, from rides and vans together."""
+    rode = outcome.origin >= 0
+    moves = outcome.moves
+    place = np.concatenate([outcome.origin[rode], outcome.destination[rode], moves[:, 1], moves[:, 3]])
+    second = np.concatenate([outcome.second[rode], outcome.end[rode], moves[:, 2], moves[:, 4]])
+    half, whole = int(rode.sum()), len(moves)
+    change = np.concatenate(
+        [np.full(half, -1), np.full(half, 1), np.full(whole, -1), np.full(whole, 1)]
+    ).astype(np.int64)
+    # A van takes several vehicles in one second: one change of stock.
+    key = place.astype(np.int64) * hours.seconds + second
+    key, change = key[second < hours.seconds], change[second < hours.seconds]
+    opening = np.arange(len(fleet.target), dtype=np.int64) * hours.seconds
+    order = np.argsort(key, kind="stable")
+    key, change = key[order], change[order]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    key, change = key[starts], np.add.reduceat(change, starts) if len(starts) else change
+    key = np.concatenate([opening, key])
+    change = np.concatenate([np.asarray(fleet.target, dtype=np.int64), change])
+    order = np.argsort(key, kind="stable")
+    key, change = key[order], change[order]
+    place, second = key // hours.seconds, key % hours.seconds
+    total = np.cumsum(change)
+    first = np.flatnonzero(second == 0)  # no change of stock happens at second 0
+    before = np.concatenate([[0], total[first[1:] - 1]])
+    return Stock(place, second, total - before[place])
