@@ -56,7 +56,7 @@ def smooth_tilted_loss(y: Array, quantile: Array, theta: Array, width: float) ->
     # One expression for both pieces: no branch whose gradient could be NaN.
     inner = xp.minimum(size, width)
     huber = inner * (2 * size - inner) / (2 * width)
-    return xp.where(residual > 0, theta, 1 - theta) * huber
+    return xp.where(residual > 0, theta * huber, (1 - theta) * huber)
 
 
 def censored_tilted_loss(
