@@ -3,5 +3,6 @@
 from unmet.datasets.city._city import City, Rides, make_city
 from unmet.datasets.city._settings import SIZES, CitySettings
 from unmet.datasets.city._truth import Stock, Truth
+from unmet.datasets.city._write import write_city
 
-__all__ = ["SIZES", "City", "CitySettings", "Rides", "Stock", "Truth", "make_city"]
+__all__ = ["SIZES", "City", "CitySettings", "Rides", "Stock", "Truth", "make_city", "write_city"]

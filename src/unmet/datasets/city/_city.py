@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from unmet.datasets.city._demand import Event, Requests, make_events, make_rate, make_requests
-from unmet.datasets.city._fleet import Fleet, make_fleet
+from unmet.datasets.city._fleet import make_fleet
 from unmet.datasets.city._hours import Hours, make_hours
 from unmet.datasets.city._map import Map, make_map
 from unmet.datasets.city._settings import CitySettings, settings_for
@@ -172,7 +172,7 @@ def make_city(
         rides=_rides(outcome),
         moves=outcome.moves,
         home=outcome.home,
-        stock=follow_stock(hours, Fleet(fleet.target, fleet.capacity), outcome),
+        stock=follow_stock(hours, fleet, outcome),
     )
 
 

@@ -56,15 +56,15 @@ def stock_at(city: City, place: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def snapshots(city: City, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Place, second and vehicles available of every station, every so many seconds, first and last included."""
+    """Place, second and vehicles of every station, every so many seconds, first and last included."""
     times = np.arange(0, city.hours.seconds + 1, every, dtype=np.int64)
-    second = np.repeat(times, len(city.map))
-    place = np.tile(np.arange(len(city.map), dtype=np.int64), len(times))
+    place = np.repeat(np.arange(len(city.map), dtype=np.int64), len(times))
+    second = np.tile(times, len(city.map))
     return place, second, stock_at(city, place, second)
 
 
 def status_events(city: City) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Place, second and vehicles available of every change, with heartbeats between, ordered by second.
+    """Place, second and vehicles available of every change, with heartbeats between, ordered by place.
 
     A heartbeat repeats the stock once an hour, at a minute of the station's own, and at the very end, so that
     a quiet station can be told from a silent one. It is left out where a change falls into that second.
@@ -78,6 +78,4 @@ def status_events(city: City) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     changes = city.stock.place * span + city.stock.second
     key = np.union1d(changes, place * span + beats.ravel())
     place, second = key // span, key % span
-    order = np.lexsort((place, second))
-    place, second = place[order], second[order]
     return place, second, stock_at(city, place, second)

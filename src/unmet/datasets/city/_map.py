@@ -11,14 +11,14 @@ KINDS = ("residential", "office", "leisure")
 
 _SPACING = 320.0  # metres between neighbours, roughly
 _METRES_PER_DEGREE = 111_195.0
-_FIRST = (
-    "Alder Birch Cedar Dogwood Elm Fir Gorse Hazel Ivy Juniper Kestrel Larch Maple Nettle Oak Poplar Quince "
-    "Rowan Sorrel Thorn Umber Violet Willow Yarrow"
-).split()
-_SECOND = (
-    "Bridge Canal Depot Ferry Garden Harbour Island Junction Market Mill Museum Orchard Park Quay Square "
-    "Station Terrace Tower Union Wharf"
-).split()
+_FIRST = """
+Alder Birch Cedar Dogwood Elm Fir Gorse Hazel Ivy Juniper Kestrel Larch Maple Nettle Oak Poplar Quince Rowan
+Sorrel Thorn Umber Violet Willow Yarrow
+"""
+_SECOND = """
+Bridge Canal Depot Ferry Garden Harbour Island Junction Market Mill Museum Orchard Park Quay Square Station
+Terrace Tower Union Wharf
+"""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ def make_map(settings: CitySettings) -> Map:
 
 def _name(index: int) -> str:
     """A different name for every place; a number joins in when the words run out."""
-    # 24 and 20 are not coprime: shift the second word by one each time the first list is through.
-    first = _FIRST[index % len(_FIRST)]
-    round_ = index // len(_FIRST)
-    second = _SECOND[(index + round_) % len(_SECOND)] if round_ < len(_SECOND) else f"{round_} St"
-    return f"{first} {second}"
+    first, second = _FIRST.split(), _SECOND.split()
+    # Each time the first list is through, the second is shifted by one: no pair occurs twice.
+    turn, word = divmod(index, len(first))
+    return f"{first[word]} {second[(word + turn) % len(second)] if turn < len(second) else f'{turn} St'}"

@@ -2,23 +2,24 @@
 
 VAN = 12  # vehicles a van carries
 CLOCK = 2  # local hour at which the vans leave
-_STEP, _DRIVE = 420, 900  # seconds between two stops of one van, and from fetching to bringing
+_STEP = 420  # seconds between two tours of one van
+DRIVE = 900  # seconds from fetching to bringing
 _LAST = 3 * 3600  # the vans are home by five
 
 
-def plan_night(stock: list[int], target: list[int], vehicles: int) -> list[tuple[int, int, int, int, int]]:
+def plan_night(stock: list[int], target: list[int], vehicles: int) -> list[tuple[int, int, int, int]]:
     """Pair the fullest places with the emptiest until the night is over.
 
     Returns
     -------
-    list of (fetch_after, place, bring_after, place, vehicles)
-        Seconds count from the moment of planning.
+    list of (after, source, sink, load)
+        Seconds from the moment of planning until vehicles are fetched, the two places, how many.
     """
     surplus = sorted(((have - want, i) for i, (have, want) in enumerate(zip(stock, target)) if have > want))
     deficit = sorted(((want - have, i) for i, (have, want) in enumerate(zip(stock, target)) if want > have))
     vans = max(1, vehicles // 150)
-    stops = vans * (_LAST - _DRIVE) // _STEP
-    jobs = []
+    stops = vans * (_LAST - DRIVE) // _STEP
+    jobs: list[tuple[int, int, int, int]] = []
     while surplus and deficit and len(jobs) < stops:
         more, source = surplus.pop()
         less, sink = deficit.pop()
@@ -27,7 +28,7 @@ def plan_night(stock: list[int], target: list[int], vehicles: int) -> list[tuple
             break  # a stop for a single vehicle is not worth the drive
         # The odd seconds keep stops of different vans apart without a random draw.
         after = (len(jobs) // vans) * _STEP + (len(jobs) % vans) * 11 + 7
-        jobs.append((after, source, after + _DRIVE, sink, load))
+        jobs.append((after, source, sink, load))
         for left, place, queue in ((more - load, source, surplus), (less - load, sink, deficit)):
             if left:
                 queue.append((left, place))

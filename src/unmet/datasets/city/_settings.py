@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from math import isfinite
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 # Size → places, mean requests per place and hour.
@@ -75,6 +76,9 @@ class CitySettings:
     events: float
 
     def __post_init__(self) -> None:
+        for name in ("places", "days", "seed", "vehicles"):
+            value = getattr(self, name)
+            _require(type(value) is int, f"{name} must be a whole number (int), got {value!r}")
         _require(2 <= self.places <= 9999, f"places must be between 2 and 9999, got {self.places}")
         _require(1 <= self.days <= 1500, f"days must be between 1 and 1500, got {self.days}")
         _require(self.seed >= 0, f"seed must be a non-negative integer, got {self.seed}")
@@ -112,7 +116,7 @@ class CitySettings:
             ).utcoffset()
             _require(
                 offset is not None and offset.total_seconds() % 3600 == 0,
-                f"zone {self.zone} is not whole hours from UTC; hours of the city are hours of UTC, choose another",
+                f"zone must be whole hours from UTC, since the city counts UTC hours; {self.zone} is not",
             )
 
 
@@ -137,6 +141,7 @@ def settings_for(
     places = usual_places if places is None else places
     demand = usual_demand if demand is None else demand
     if vehicles is None:
-        vehicles = max(2, round(VEHICLES_PER_REQUEST_RATE * places * demand))
+        usual = VEHICLES_PER_REQUEST_RATE * places * demand
+        vehicles = max(2, round(usual)) if isfinite(usual) else 2  # the demand is refused below
     share = (RIVAL_SHARE if rival else 0.0) if isinstance(rival, bool) else float(rival)
     return CitySettings(places=places, vehicles=vehicles, demand=demand, rival=share, **others)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The city at work: every request, ride, return and van in order of time, exact to the vehicle and the second."""
+"""The city at work: every request, ride, return and van in order of time, exact to the second."""
 
 from array import array
 from collections import deque
@@ -12,7 +12,7 @@ from unmet.datasets.city._demand import Requests
 from unmet.datasets.city._fleet import Fleet
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._map import Map
-from unmet.datasets.city._rebalancing import CLOCK, plan_night
+from unmet.datasets.city._rebalancing import CLOCK, DRIVE, plan_night
 from unmet.datasets.city._settings import CitySettings
 from unmet.datasets.city._streams import stream
 
@@ -37,7 +37,7 @@ class Outcome:
     second : array (N,)
         When the request was made; −1 if the period was over.
     origin, destination, vehicle, end : array (N,)
-        The ride: where it really left, where it really ended, with which vehicle, when. −1 where there was none.
+        The ride: where it really left and ended, with which vehicle, until when; −1 where there was none.
     moves : array (M, 5)
         One row per vehicle moved by a van: vehicle, from, second, to, second.
     home : array (V,)
@@ -98,7 +98,7 @@ def simulate(
             if not settings.spill:
                 return
             drawn, wanted = patience[which], goal[which]
-            for at, chance in neighbours[at]:
+            for at, chance in neighbours[place[which]]:
                 bikes = stock[at]
                 if bikes and at != wanted:
                     if drawn >= chance:
@@ -153,7 +153,7 @@ def simulate(
             return
         last[at] = now
         loads.append((to, [(stock[at].popleft(), at, now) for _ in range(taken)]))
-        heappush(heap, (now + 900 << _SHIFT) | _BRING | (len(loads) - 1))
+        heappush(heap, (now + DRIVE << _SHIFT) | _BRING | (len(loads) - 1))
 
     def bring(which: int, now: int, entry: int) -> None:
         at, load = loads[which]
@@ -165,7 +165,7 @@ def simulate(
             last[at] = now
             stock[at].append(bike)
             moves.append((bike, source, fetched, at, now))
-        rest = load[max(room, 0) :]
+        rest = load[room:]
         if rest:
             free = [(seconds, other) for other, seconds in detours[at] if len(stock[other]) < capacity[other]]
             seconds, other = free[0] if free else (_PATIENCE, at)
@@ -186,9 +186,8 @@ def simulate(
         done = stop
         settle(mark << _SHIFT)
         if mark in tonight:
-            for after, source, _, sink, load in plan_night(
-                [len(b) for b in stock], target, settings.vehicles
-            ):
+            standing = [len(bikes) for bikes in stock]
+            for after, source, sink, load in plan_night(standing, target, settings.vehicles):
                 jobs.append((source, sink, load))
                 heappush(heap, (mark + after << _SHIFT) | _FETCH | (len(jobs) - 1))
         if progress is not None:

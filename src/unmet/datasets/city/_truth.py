@@ -1,4 +1,4 @@
-"""The truth: how many wanted, got, lost, left for a neighbour, for every place and hour; and stock over time."""
+"""The truth of every place and hour: who wanted, got, lost, went elsewhere; and stock over time."""
 
 from dataclasses import dataclass
 

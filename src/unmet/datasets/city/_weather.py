@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import lfilter
 
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._settings import CitySettings
@@ -19,7 +18,7 @@ class Weather:
     wind: np.ndarray
 
     def factor(self) -> np.ndarray:
-        """Factor on demand: exp(0.025 (min(T, 24) − 15)) · exp(−0.9 min(rain, 2)) · exp(−0.04 max(wind − 5, 0))."""
+        """Factor on demand: exp(0.025 (min(T, 24) − 15) − 0.9 min(rain, 2) − 0.04 max(wind − 5, 0))."""
         return np.exp(
             0.025 * (np.minimum(self.temperature, 24.0) - 15.0)
             - 0.9 * np.minimum(self.rain, 2.0)
@@ -48,6 +47,8 @@ def _slow_noise(random: np.random.Generator, count: int, carry: float, deviation
 
 def autoregression(normal: np.ndarray, carry: float) -> np.ndarray:
     """z₀ = ε₀, z_h = carry · z_{h−1} + √(1 − carry²) · ε_h along the last axis: unit variance throughout."""
-    fresh = normal * np.sqrt(1.0 - carry**2)
-    fresh[..., 0] = normal[..., 0]
-    return lfilter([1.0], [1.0, -carry], fresh, axis=-1)
+    slow = np.array(normal, dtype=float)
+    fresh = np.sqrt(1.0 - carry**2)
+    for hour in range(1, slow.shape[-1]):
+        slow[..., hour] = carry * slow[..., hour - 1] + fresh * slow[..., hour]
+    return slow

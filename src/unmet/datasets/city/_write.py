@@ -43,7 +43,7 @@ def write_city(
     snapshots : int or None
         Seconds between two snapshots of every station; ``None`` writes no snapshots.
     times : {"local", "utc"}
-        The clock of the trips file. Operators write local time, which names the hour that autumn repeats twice.
+        The clock of the trips file. Operators write local time, in which autumn has one hour twice.
     progress : callable, optional
         Called with the name of each file before it is written.
 
