@@ -1,0 +1,141 @@
+"""Covariates of the panel: local calendar, holidays and a weather file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+_CALENDAR = {
+    "hour": "hour(local)::TINYINT",
+    "weekday": "(isodow(local) - 1)::TINYINT",  # 0 is Monday, as in Python and pandas
+    "month": "month(local)::TINYINT",
+}
+_WHEN = ("ds", "date", "time", "datetime", "timestamp", "day", "valid_time")
+
+
+def check_covariates(covariates: Sequence[str], holidays: str | None) -> tuple[str, ...]:
+    """Return the calendar columns asked for, each once, and refuse names that do not exist."""
+    if isinstance(covariates, str):
+        raise ValueError(f"covariates must be a list of names, got the text {covariates!r}")
+    wanted: list[str] = []
+    for name in covariates:
+        if name != "calendar" and name not in _CALENDAR:
+            raise ValueError(f"covariates: {name!r} is not one of calendar, {', '.join(_CALENDAR)}")
+        wanted += list(_CALENDAR) if name == "calendar" else [name]
+    if holidays is not None:
+        holiday_dates(holidays, [2020])
+    return tuple(dict.fromkeys(wanted))
+
+
+def holiday_dates(region: str, years: Sequence[int]) -> list[date]:
+    """Dates of public holidays in a country (``"DK"``) or one of its parts (``"US-NJ"``)."""
+    import holidays
+
+    country, _, part = region.partition("-")
+    try:
+        found = holidays.country_holidays(country, subdiv=part or None, years=list(years))
+    except NotImplementedError:
+        raise ValueError(
+            f"holidays={region!r} is not a known country or part; write for instance 'US-NJ'"
+        ) from None
+    return sorted(found)
+
+
+def add_covariates(
+    con: duckdb.DuckDBPyConnection,
+    zone: str,
+    calendar: Sequence[str],
+    holidays: str | None,
+    weather: str | os.PathLike[str] | None,
+    weather_keep: Mapping[str, str] | None,
+) -> tuple[str, ...]:
+    """Add the columns asked for to table ``panel`` and return their names."""
+    if weather_keep and weather is None:
+        raise ValueError("weather_keep= picks rows of a weather file; give weather= too")
+    if not calendar and holidays is None and weather is None:
+        return ()
+    zoned = zone.replace("'", "''")
+    columns = [f"{_CALENDAR[name]} AS {name}" for name in calendar]
+    joins = ""
+    if holidays is not None:
+        ends = con.execute("SELECT year(min(ds)) - 1, year(max(ds)) + 1 FROM panel").fetchone()
+        assert ends is not None
+        days = holiday_dates(holidays, range(ends[0], ends[1] + 1))
+        con.execute("CREATE OR REPLACE TEMP TABLE _holidays (day DATE)")
+        con.executemany("INSERT INTO _holidays VALUES (?)", [[day] for day in days])
+        joins += " LEFT JOIN (SELECT day FROM _holidays) h ON h.day = local::DATE"
+        columns.append("h.day IS NOT NULL AS holiday")
+    names = [*calendar, *(["holiday"] if holidays is not None else [])]
+    if weather is not None:
+        values, hourly = _read_weather(con, weather, weather_keep or {})
+        step = "hour" if hourly else "day"
+        joins += f" LEFT JOIN _weather w ON w.moment = date_trunc('{step}', local)"
+        columns += [f'w."{value}"' for value in values]
+        names += values
+    con.execute(f"""
+        CREATE OR REPLACE TABLE panel AS
+        SELECT p.* EXCLUDE (local), {", ".join(columns)}
+        FROM (SELECT *, timezone('{zoned}', make_timestamptz(epoch_us(ds))) AS local FROM panel) p {joins}
+        ORDER BY unique_id, ds""")
+    return tuple(names)
+
+
+def _read_weather(
+    con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str], keep: Mapping[str, str]
+) -> tuple[list[str], bool]:
+    """Write ``_weather(moment, …numbers)`` in local time; True if it has several rows a day."""
+    import duckdb
+
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"weather file {path} does not exist")
+    name = str(path).replace("'", "''")
+    source = f"read_parquet('{name}')" if path.suffix.lower() == ".parquet" else f"read_csv('{name}')"
+    try:
+        described = con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    except duckdb.Error as error:
+        raise ValueError(f"weather file {path} cannot be read: {str(error).splitlines()[0]}") from None
+    kinds = {row[0]: row[1] for row in described}
+    when = next((key for key in kinds if key.strip().lower() in _WHEN), None)
+    if when is None:
+        raise ValueError(f"weather file {path} needs a column date or time; found {', '.join(kinds)}")
+    for key in keep:
+        if key not in kinds:
+            raise ValueError(f"weather_keep: {path} has no column {key!r}; found {', '.join(kinds)}")
+    taken = {row[0] for row in con.execute("DESCRIBE panel").fetchall()}
+    numbers = [
+        key
+        for key, kind in kinds.items()
+        if key not in keep
+        and key != when
+        and (kind in ("DOUBLE", "FLOAT", "BOOLEAN") or "INT" in kind or "DECIMAL" in kind)
+    ]
+    if not numbers:
+        raise ValueError(f"weather file {path} has no column of numbers; found {', '.join(kinds)}")
+    renamed = [f"weather_{key}" if key in taken else key for key in numbers]
+    picked = ", ".join(f'"{key}"::DOUBLE AS "{new}"' for key, new in zip(numbers, renamed))
+    where = " AND ".join(f'"{key}"::VARCHAR = ?' for key in keep) or "true"
+    con.execute(
+        f'CREATE OR REPLACE TEMP TABLE _weather AS SELECT "{when}"::TIMESTAMP AS moment, {picked} '
+        f"FROM {source} WHERE {where}",
+        list(keep.values()),
+    )
+    row = con.execute("""SELECT count(*), count(DISTINCT moment), count(DISTINCT date_trunc('hour', moment)),
+                                count(DISTINCT moment::DATE) FROM _weather""").fetchone()
+    assert row is not None
+    hourly = row[2] > row[3]
+    if not row[0]:
+        raise ValueError(f"weather file {path} has no row that weather_keep={dict(keep)!r} keeps")
+    if row[0] > (row[2] if hourly else row[3]):
+        raise ValueError(
+            f"weather file {path} has several rows for one {'hour' if hourly else 'day'}; "
+            "keep one place's rows with weather_keep, for instance {'zip': '94107'}"
+        )
+    con.execute(f"UPDATE _weather SET moment = date_trunc('{'hour' if hourly else 'day'}', moment)")
+    return renamed, hourly

@@ -1,0 +1,39 @@
+"""Rows of superhubs from the rows of their stations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
+    """Replace ``_rows`` by one row per hub and period.
+
+    Counts and stocks are sums. A hub is censored where any member ran out. Its exposure is
+
+        Σ w · available / Σ w · (available + empty)
+
+    over the members, with w a member's usual demand: its mean pickups per period in which it was never
+    empty, closed or unknown, in whole millionths plus one, so that the sums are exact. A threshold does not
+    exist for a hub: one empty member loses demand while the others still have vehicles.
+    """
+    con.execute("""
+        CREATE OR REPLACE TEMP TABLE _usual AS
+        SELECT unique_id, coalesce(1000000 * sum(y) FILTER (free) // count(*) FILTER (free),
+                                   1000000 * sum(y) // count(*))::BIGINT + 1 AS w
+        FROM (SELECT *, empty_s + closed_s + unknown_s = 0 AS free FROM _rows) GROUP BY unique_id""")
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _hub_rows AS
+        SELECT hub AS unique_id, period, sum(y)::INTEGER AS y, sum(returns)::INTEGER AS returns,
+               sum(deliveries)::INTEGER AS deliveries, sum(removals)::INTEGER AS removals,
+               sum(stock_start)::INTEGER AS stock_start, sum(stock_end)::INTEGER AS stock_end,
+               sum(capacity)::INTEGER AS capacity, sum(available_s)::BIGINT AS available_s,
+               sum(empty_s)::BIGINT AS empty_s, sum(closed_s)::BIGINT AS closed_s, sum(unknown_s)::BIGINT AS unknown_s,
+               sum(w::HUGEINT * available_s)::DOUBLE / nullif(sum(w::HUGEINT * (available_s + empty_s)), 0)::DOUBLE
+                   AS exposure,
+               NULL::BOOLEAN AS usable, bool_or(inferred) AS inferred
+        FROM _rows JOIN {members} ON place = unique_id JOIN _usual USING (unique_id)
+        GROUP BY hub, period ORDER BY hub, period;
+        DROP TABLE _rows; DROP TABLE _usual; ALTER TABLE _hub_rows RENAME TO _rows""")

@@ -1,0 +1,155 @@
+"""Superhubs: stations that are looked at together, given by hand or found by weighted k-means."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmet.mobility._ledger import COUNTED, exists
+
+if TYPE_CHECKING:
+    import duckdb
+
+_RESTARTS = 20
+
+
+def superhubs(
+    con: duckdb.DuckDBPyConnection,
+    hubs: int | Mapping[str, str] | str | os.PathLike[str],
+    *,
+    trips: str = "trips",
+    seed: int = 0,
+) -> dict[str, str]:
+    """Return the hub of each place.
+
+    Parameters
+    ----------
+    hubs : a number k: k-means over the coordinates of the places, each weighted by the rides that start
+        there; hubs are named ``hub-1`` … by falling number of rides. Or a mapping place → hub, or a file:
+        CSV with columns ``place,hub`` or JSON, ``{"place": "hub"}`` or ``{"hub": ["place", …]}``.
+    seed : for the starting points of k-means; the same seed gives the same hubs.
+    """
+    if isinstance(hubs, bool) or not isinstance(hubs, int | Mapping | str | os.PathLike):
+        raise ValueError(f"hubs must be a number, a mapping or a file, got {hubs!r}")
+    if isinstance(hubs, int):
+        return _by_distance(con, hubs, trips, seed)
+    found = dict(hubs) if isinstance(hubs, Mapping) else read_hubs(hubs)
+    if not found:
+        raise ValueError("hubs names no place; give at least one line place,hub")
+    known = {row[0] for row in con.execute(f'SELECT DISTINCT start_place FROM "{trips}"').fetchall()}
+    if exists(con, "status"):
+        known |= {row[0] for row in con.execute("SELECT DISTINCT place FROM status").fetchall()}
+    missing = sorted(set(found) - known)
+    if missing:
+        raise ValueError(
+            f"hubs names {len(missing)} place(s) that no ride starts from, first {missing[0]!r}; "
+            "use the places' ids as in the trips"
+        )
+    return {place: found[place] for place in sorted(found)}
+
+
+def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read a list of hubs from CSV (``place,hub``) or JSON; a place may belong to one hub only."""
+    path = Path(path)
+    text = path.read_text(encoding="utf-8-sig")
+    pairs: list[tuple[str, str]] = []
+    if path.suffix.lower() == ".json":
+        try:
+            held = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"hubs file {path} is not JSON: {error}") from None
+        if not isinstance(held, dict):
+            raise ValueError(f"hubs file {path} must hold an object, place: hub or hub: [places]")
+        for key, value in held.items():
+            if isinstance(value, list):
+                pairs += [(str(place), key) for place in value]
+            else:
+                pairs.append((key, str(value)))
+    else:
+        rows = csv.DictReader(text.splitlines())
+        names = [name.strip().lower() for name in rows.fieldnames or ()]
+        if "place" not in names or "hub" not in names:
+            raise ValueError(
+                f"hubs file {path} needs the columns place,hub; found {', '.join(names) or 'none'}"
+            )
+        rows.fieldnames = names
+        pairs = [(str(row["place"]).strip(), str(row["hub"]).strip()) for row in rows]
+    found: dict[str, str] = {}
+    for place, hub in pairs:
+        if found.setdefault(place, hub) != hub:
+            raise ValueError(f"hubs file {path} puts place {place!r} into {found[place]!r} and {hub!r}")
+    return found
+
+
+def membership(
+    con: duckdb.DuckDBPyConnection, hubs: int | Mapping[str, str] | str | os.PathLike[str], trips: str
+) -> str:
+    """Write ``_members(place, hub)`` and return its name."""
+    found = superhubs(con, hubs, trips=trips)
+    con.execute("CREATE OR REPLACE TEMP TABLE _members (place VARCHAR, hub VARCHAR)")
+    con.executemany("INSERT INTO _members VALUES (?, ?)", list(found.items()))
+    return "_members"
+
+
+def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: int) -> dict[str, str]:
+    # Averages of whole micro-degrees: sums of floats would depend on the number of threads.
+    where = f"""SELECT start_place AS place, count(*) AS rides, avg(round(start_lat * 1000000)::BIGINT) / 1e6 AS lat,
+                       avg(round(start_lng * 1000000)::BIGINT) / 1e6 AS lng
+                FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL GROUP BY start_place"""
+    known = (
+        "SELECT place, any_value(lat ORDER BY lat) AS lat, any_value(lng ORDER BY lng) AS lng FROM stations GROUP BY place"
+        if exists(con, "stations")
+        else "SELECT NULL::VARCHAR AS place, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng WHERE false"
+    )
+    rows = con.execute(f"""
+        SELECT place, rides, coalesce(s.lat, r.lat) AS lat, coalesce(s.lng, r.lng) AS lng
+        FROM ({where}) r LEFT JOIN ({known}) s USING (place) ORDER BY place""").fetchall()
+    lost = [row[0] for row in rows if row[2] is None or row[3] is None]
+    if lost:
+        raise ValueError(
+            f"hubs={count} needs coordinates, and {len(lost)} place(s) have none, first {lost[0]!r}; "
+            "read a stations file, or give a list of hubs"
+        )
+    if not 1 <= count <= len(rows):
+        raise ValueError(f"hubs must be between 1 and the number of places ({len(rows)}), got {count}")
+    rides = np.array([row[1] for row in rows], float)
+    lat, lng = np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+    flat = np.column_stack([lat, lng * np.cos(np.radians(lat.mean()))])
+    label = weighted_kmeans(flat, rides, count, seed)
+    size = np.array([rides[label == k].sum() for k in range(count)])
+    rank = {int(k): i + 1 for i, k in enumerate(np.argsort(-size, kind="stable"))}
+    return {row[0]: f"hub-{rank[int(k)]}" for row, k in zip(rows, label)}
+
+
+def weighted_kmeans(points: np.ndarray, weight: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Labels that make the weighted sum of squared distances small: Lloyd's steps from 20 seeded starts."""
+    rng = np.random.default_rng(seed)
+    best, best_label = np.inf, np.zeros(len(points), int)
+    for _ in range(_RESTARTS):
+        centres = points[rng.choice(len(points), p=weight / weight.sum())][None]
+        while len(centres) < count:
+            far = ((points[:, None] - centres[None]) ** 2).sum(-1).min(1) * weight
+            if not far.sum() > 0:
+                raise ValueError(f"hubs={count} is more than the number of distinct coordinates")
+            centres = np.vstack([centres, points[rng.choice(len(points), p=far / far.sum())]])
+        label = np.full(len(points), -1)
+        for _ in range(300):
+            distance = ((points[:, None] - centres[None]) ** 2).sum(-1)
+            new = distance.argmin(1)
+            if (new == label).all():
+                break
+            label = new
+            for k in range(count):
+                held = label == k
+                if held.any():
+                    centres[k] = np.average(points[held], axis=0, weights=weight[held])
+        cost = float((distance.min(1) * weight).sum())
+        if cost < best and len(np.unique(label)) == count:
+            best, best_label = cost, label
+    return best_label

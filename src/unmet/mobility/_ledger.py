@@ -1,0 +1,137 @@
+"""The books behind availability and panel: places, rides and records as small integer tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+# A ride that took over a day was still demand; other flagged rides (zero length, service, tests) are not.
+COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
+_EVENTS_PER_BATCH = 4_000_000
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was numbered: how many places, which of them have records, and batches of place numbers."""
+
+    places: int
+    with_status: int
+    rides: int
+    without_place: int
+    first_ride: int
+    last_ride: int
+    first_record: int | None
+    last_record: int | None
+    batches: tuple[tuple[int, int], ...]
+
+
+def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Whether a table or view of that name exists and has a row."""
+    found = con.execute(
+        "SELECT count(*) FROM information_schema.tables WHERE table_name = ?", [table]
+    ).fetchone()
+    if not found or not found[0]:
+        return False
+    return con.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() is not None
+
+
+def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capacity: bool) -> Ledger:
+    """Number the places and write rides and records as integers.
+
+    Parameters
+    ----------
+    trips : name of the canonical trips table.
+    status, capacity : whether records and dock counts belong to these places.
+
+    Tables: ``_places(no, place, capacity, observed)`` ordered by name, ``_rides(no, t, change)`` with −1
+    for a pickup and +1 for a return, ``_records(no, k, t, level, open)`` with the k-th record of a place.
+    """
+    if not exists(con, trips):
+        raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
+    records = "SELECT DISTINCT place FROM status" if status else "SELECT NULL::VARCHAR AS place WHERE false"
+    docks = (
+        "SELECT place, max(capacity) AS capacity FROM stations GROUP BY place"
+        if capacity
+        else "SELECT NULL::VARCHAR AS place, NULL::INTEGER AS capacity WHERE false"
+    )
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _places AS
+        WITH named AS (
+            SELECT DISTINCT start_place AS place FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL
+            UNION SELECT place FROM ({records}) WHERE place IS NOT NULL)
+        SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place, d.capacity::INTEGER AS capacity,
+               r.place IS NOT NULL AS observed
+        FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN ({records}) r USING (place)
+        ORDER BY place""")
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _rides AS
+        SELECT no, (epoch_us(started_at) // 1000000)::BIGINT AS t, (-1)::TINYINT AS change
+        FROM "{trips}" JOIN _places ON place = start_place WHERE {COUNTED} AND started_at IS NOT NULL
+        UNION ALL
+        SELECT no, (epoch_us(ended_at) // 1000000)::BIGINT AS t, 1::TINYINT AS change
+        FROM "{trips}" JOIN _places ON place = end_place WHERE {COUNTED} AND ended_at IS NOT NULL""")
+    if status:
+        # Of several records of one second the last line counts: it is what the second ended with.
+        con.execute("""
+            CREATE OR REPLACE TEMP TABLE _records AS
+            SELECT no, row_number() OVER (PARTITION BY no ORDER BY t)::INTEGER AS k, t, level, open FROM (
+                SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, arg_max(available, s.rowid)::INTEGER AS level,
+                       arg_max(coalesce(renting, true), s.rowid) AS open
+                FROM status s JOIN _places USING (place)
+                WHERE available IS NOT NULL AND "at" IS NOT NULL GROUP BY no, t)""")
+    else:
+        con.execute("""CREATE OR REPLACE TEMP TABLE _records
+                       (no INTEGER, k INTEGER, t BIGINT, level INTEGER, open BOOLEAN)""")
+    con.execute("CREATE OR REPLACE TEMP TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
+    con.execute("CREATE OR REPLACE TEMP TABLE _regimes (no INTEGER, t BIGINT, regime TINYINT)")
+    con.execute("CREATE OR REPLACE TEMP TABLE _opening (no INTEGER, stock INTEGER)")
+    return _count(con, trips)
+
+
+def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
+    rides = con.execute("SELECT count(*), min(t), max(t) FROM _rides WHERE change < 0").fetchone()
+    records = con.execute("SELECT min(t), max(t) FROM _records").fetchone()
+    places = con.execute("SELECT count(*), count(*) FILTER (observed) FROM _places").fetchone()
+    lost = con.execute(f'SELECT count(*) FROM "{trips}" WHERE {COUNTED} AND start_place IS NULL').fetchone()
+    assert rides and records and places and lost
+    if not rides[0]:
+        raise ValueError(
+            f"no ride of table {trips!r} has a known start place; give coordinates and places='h3', "
+            "or map the station column"
+        )
+    sizes = con.execute("""
+        SELECT no, coalesce(r.n, 0) + coalesce(s.n, 0) AS n FROM _places
+        LEFT JOIN (SELECT no, count(*) AS n FROM _rides GROUP BY no) r USING (no)
+        LEFT JOIN (SELECT no, count(*) AS n FROM _records GROUP BY no) s USING (no) ORDER BY no""").fetchall()
+    return Ledger(
+        places=places[0],
+        with_status=places[1],
+        rides=rides[0],
+        without_place=lost[0],
+        first_ride=rides[1],
+        last_ride=rides[2],
+        first_record=records[0],
+        last_record=records[1],
+        batches=tuple(_batches(sizes)),
+    )
+
+
+def _batches(sizes: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Runs of place numbers with a few million events each: memory stays bounded, cost stays linear."""
+    begin, held = 0, 0
+    for no, size in sizes:
+        if held and held + size > _EVENTS_PER_BATCH:
+            yield begin, no - 1
+            begin, held = no, 0
+        held += size
+    if sizes:
+        yield begin, sizes[-1][0]
+
+
+def within(batch: tuple[int, int], column: str = "no") -> str:
+    """SQL condition for the places of one batch."""
+    return f"{column} BETWEEN {batch[0]} AND {batch[1]}"
