@@ -1,0 +1,71 @@
+"""Shards on a Dask cluster, behind the same interface as processes on this machine."""
+
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from unmet.runs._shards import shard_error, unwrap
+from unmet.runs._workers import call, pack
+
+
+def run_on_cluster(
+    function: Any, shards: Iterable[Any], cluster: Any, initializer: Any
+) -> Iterator[tuple[int, Any]]:
+    """Send shards to a Dask scheduler, at most two for each of its threads ahead of what was yielded.
+
+    Dask itself runs the shards of a lost worker again elsewhere. unmet must be installed on the workers, in
+    the same version.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError(
+            "cluster= needs Dask distributed: install it with  pip install 'unmet[cluster]'"
+        ) from error
+    if isinstance(cluster, str):
+        client, own = distributed.Client(cluster), True
+    elif isinstance(cluster, distributed.Client):
+        client, own = cluster, False
+    else:
+        raise ValueError(
+            f"cluster must be the address of a Dask scheduler or a Client, not {type(cluster).__name__}"
+        )
+    return _run(client, own, function, shards, initializer)
+
+
+def _run(
+    client: Any, own: bool, function: Any, shards: Iterable[Any], initializer: Any
+) -> Iterator[tuple[int, Any]]:
+    import distributed
+
+    name = f"unmet-{secrets.token_hex(8)}"
+    packed = pack(function)
+    packed_initializer = None if initializer is None else pack(initializer)
+    source = enumerate(shards)
+    pending: dict[Any, int] = {}
+    try:
+        while True:
+            ahead = 2 * max(1, sum(client.nthreads().values()))
+            while len(pending) < ahead:
+                item = next(source, None)
+                if item is None:
+                    break
+                future = client.submit(
+                    call, packed, packed_initializer, item[1], key=f"{name}-{item[0]}", pure=False
+                )
+                pending[future] = item[0]
+            if not pending:
+                break
+            finished = distributed.wait(list(pending), return_when="FIRST_COMPLETED").done
+            for future in sorted(finished, key=lambda future: pending[future]):
+                index = pending.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    raise shard_error(index, error) from error
+                yield index, unwrap(index, result)
+    finally:
+        if pending:
+            client.cancel(list(pending))
+        if own:
+            client.close()

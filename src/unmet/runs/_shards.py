@@ -1,0 +1,241 @@
+"""Run a function over shards of work: here, in one process per core, or on a cluster.
+
+This is the only place in the package that starts processes.
+"""
+
+import os
+import pickle
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from unmet.runs._workers import Failure, call, in_worker, pack, start_worker, worker_environment
+from unmet.runs._xla_threads import allowed_cores
+
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+
+_IDLE_SECONDS = 120
+# How often a shard may be under way when a worker dies before we stop trying.
+_MAX_DEATHS = 2
+
+
+class ShardError(RuntimeError):
+    """A shard failed. `index` says which one; `__cause__` is what it raised, where that could be sent."""
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message)
+        self.index = index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.index)
+
+
+class ShardValueError(ShardError, ValueError):
+    """A shard raised a ValueError: something in its input is wrong."""
+
+
+def run_shards(
+    function: Callable[[Shard], Result],
+    shards: Iterable[Shard],
+    *,
+    jobs: int = 1,
+    cluster: Any = None,
+    initializer: Callable[[], object] | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield `(index, function(shard))` for every shard, as they finish.
+
+    Parameters
+    ----------
+    function : pure function of one shard. It is sent by value if workers cannot import it, so lambdas and
+        functions of scripts and notebooks work.
+    shards : any iterable. It is read as workers become free, at most `2 * jobs` ahead of what was yielded.
+    jobs : number of processes. 1 runs everything here, in order. More start workers, each on one core, which
+        stay for the next call until they have been idle for two minutes.
+    cluster : address of a Dask scheduler, or a Dask `Client`, to send the shards there; needs the extra
+        `unmet[cluster]`.
+    initializer : called once in every process before its first shard.
+
+    Raises
+    ------
+    ShardError
+        A shard raised (also a ValueError if that was one), or a worker died twice under it.
+
+    Notes
+    -----
+    Inside a worker the shards always run in that worker: workers start no processes. A shard that was under
+    way when a worker died is run again once. Ctrl-C ends the workers and raises KeyboardInterrupt.
+
+    Examples
+    --------
+    >>> sorted(run_shards(lambda shard: shard**2, [1, 2, 3]))
+    [(0, 1), (1, 4), (2, 9)]
+    """
+    if not callable(function):
+        raise ValueError(f"function must be callable, not {type(function).__name__}")
+    if not isinstance(shards, Iterable):
+        raise ValueError(f"shards must be an iterable, not {type(shards).__name__}")
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        raise ValueError(f"jobs must be a whole number of at least 1, not {jobs!r}")
+    if initializer is not None and not callable(initializer):
+        raise ValueError(f"initializer must be callable or None, not {type(initializer).__name__}")
+    if cluster is not None:
+        if jobs != 1:
+            raise ValueError("give jobs= for processes on this machine or cluster= for another, not both")
+        from unmet.runs._cluster import run_on_cluster
+
+        return run_on_cluster(function, shards, cluster, initializer)
+    if jobs == 1 or in_worker():
+        return _run_here(function, shards, initializer)
+    return _run_in_processes(function, shards, jobs, initializer)
+
+
+def unwrap(index: int, result: Any) -> Any:
+    """The result of a shard, or the exception that it sent."""
+    if not isinstance(result, Failure):
+        return result
+    if result.error is None:
+        raise ShardError(f"shard {index} failed in its worker:\n{result.text}", index)
+    error = pickle.loads(result.error)
+    error.add_note(f"in the worker of shard {index}:\n{result.text}")
+    raise shard_error(index, error) from error
+
+
+def shard_error(index: int, error: BaseException) -> ShardError:
+    kind = ShardValueError if isinstance(error, ValueError) else ShardError
+    return kind(f"shard {index}: {type(error).__name__}: {error}", index)
+
+
+def _run_here(function: Any, shards: Iterable[Any], initializer: Any) -> Iterator[tuple[int, Any]]:
+    if initializer is not None:
+        initializer()
+    for index, shard in enumerate(shards):
+        try:
+            result = function(shard)
+        except Exception as error:
+            raise shard_error(index, error) from error
+        yield index, result
+
+
+def _run_in_processes(
+    function: Any, shards: Iterable[Any], jobs: int, initializer: Any
+) -> Iterator[tuple[int, Any]]:
+    from concurrent.futures import FIRST_COMPLETED, wait
+    from concurrent.futures.process import BrokenProcessPool
+
+    packed = pack(function)
+    packed_initializer = None if initializer is None else pack(initializer)
+    source = enumerate(shards)
+    again: list[tuple[int, Any]] = []  # shards whose worker died
+    deaths: dict[int, int] = {}
+    pending: dict[Any, tuple[int, Any]] = {}
+    pool = _take_pool(jobs)
+    healthy = False
+    try:
+        while True:
+            while len(pending) < 2 * jobs:
+                item = again.pop() if again else next(source, None)
+                if item is None:
+                    break
+                try:
+                    pending[pool.submit(call, packed, packed_initializer, item[1])] = item
+                except BrokenProcessPool:  # a worker died while it was idle, or those under way follow below
+                    again.append(item)
+                    if pending:
+                        break
+                    _drop_pool(pool)
+                    pool = _take_pool(jobs)
+            if not pending:
+                break
+            finished, _ = wait(pending, return_when=FIRST_COMPLETED)
+            results = []
+            for future in finished:
+                index, shard = pending.pop(future)
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool):
+                    deaths[index] = deaths.get(index, 0) + 1
+                    again.append((index, shard))
+                elif error is not None:
+                    raise shard_error(index, error) from error
+                else:
+                    results.append((index, future.result()))
+                    deaths.pop(index, None)
+            del finished
+            again.sort(key=lambda item: -item[0])
+            for index, result in sorted(results, key=lambda item: item[0]):
+                yield index, unwrap(index, result)
+            del results
+            if again and not pending:
+                _check_deaths(deaths)
+                _drop_pool(pool)
+                pool = _take_pool(jobs)
+        healthy = True
+    finally:
+        if not healthy:
+            for future in pending:
+                future.cancel()
+        # Nothing may run on behind the caller's back; a pool that is at rest is kept.
+        if not healthy and any(not future.done() for future in pending):
+            _drop_pool(pool)
+        else:
+            _give_back(pool)
+
+
+def _check_deaths(deaths: dict[int, int]) -> None:
+    lost = sorted(index for index, times in deaths.items() if times >= _MAX_DEATHS)
+    if lost:
+        names = ", ".join(map(str, lost[:10]))
+        raise ShardError(
+            f"worker processes died {_MAX_DEATHS} times while shards {names} were under way: they were "
+            "killed, ran out of memory, or crashed. Try fewer jobs, or jobs=1 to see the failure here",
+            lost[0],
+        )
+
+
+# The pool that waits for the next call, with its key. A pool in use is not here, so no two calls share one.
+_IDLE: dict[tuple[Any, ...], Any] = {}
+_LOCK = threading.Lock()
+
+
+def _take_pool(jobs: int) -> Any:
+    from loky import ProcessPoolExecutor
+
+    environment = worker_environment()
+    cores = allowed_cores()
+    key = (os.getpid(), jobs, tuple(cores), tuple(sorted(environment.items())))
+    with _LOCK:
+        pool = _IDLE.pop(key, None)
+        others = [_IDLE.pop(other) for other in list(_IDLE)]
+    for other in others:  # one set of workers at a time: they hold memory and cores
+        if other._unmet_key[0] == os.getpid():
+            other.shutdown(wait=True)
+    if pool is None or pool._flags.broken is not None or pool._flags.shutdown:
+        pool = ProcessPoolExecutor(
+            max_workers=jobs,
+            timeout=_IDLE_SECONDS,
+            initializer=start_worker,
+            initargs=(os.getpid(), cores),
+            env=environment,
+        )
+        pool._unmet_key = key
+    return pool
+
+
+def _give_back(pool: Any) -> None:
+    with _LOCK:
+        spare = _IDLE.setdefault(pool._unmet_key, pool)
+    if spare is not pool:
+        pool.shutdown(wait=True)
+
+
+def _drop_pool(pool: Any) -> None:
+    pool.shutdown(wait=True, kill_workers=True)
+
+
+def stop_workers() -> None:
+    """End the idle workers now instead of after two minutes."""
+    with _LOCK:
+        pools = [_IDLE.pop(key) for key in list(_IDLE)]
+    for pool in pools:
+        if pool._unmet_key[0] == os.getpid():
+            pool.shutdown(wait=True)

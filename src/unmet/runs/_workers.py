@@ -1,0 +1,142 @@
+"""What a worker process is: one core, one thread, no Ctrl-C of its own, gone when its parent is gone."""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from unmet.runs._xla_threads import allowed_cores, xla_threads
+
+_MARK = "UNMET_WORKER"
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_XLA_FLAG = "--xla_cpu_multi_thread_eigen"
+
+# Kept as long as the worker lives: a core is ours while its socket is bound.
+_CORE: list[socket.socket] = []
+_FUNCTIONS: dict[bytes, Any] = {}
+_INITIALISED: set[bytes] = set()
+
+
+class Failure(NamedTuple):
+    """An exception on its way home; `error` is None where it cannot be pickled."""
+
+    error: bytes | None
+    text: str
+
+
+def in_worker() -> bool:
+    """Whether this process is a worker, which starts no processes of its own."""
+    return _MARK in os.environ
+
+
+def worker_environment() -> dict[str, str]:
+    """Variables that a worker starts with, beside those of its parent.
+
+    BLAS and OpenMP get one thread. XLA gets as many as in the parent, all on the worker's one core, because
+    their number decides the last bits of its results.
+    """
+    environment = dict.fromkeys(_ONE_THREAD, "1")
+    environment[_MARK] = "1"
+    environment["PJRT_NPROC"] = str(xla_threads())
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    # A value that does not start with -- is the name of a file with flags, to which nothing can be added.
+    if _XLA_FLAG not in flags and (not flags or flags.startswith("--")):
+        environment["XLA_FLAGS"] = f"{flags} {_XLA_FLAG}=false".strip()
+    return environment
+
+
+def start_worker(parent: int, cores: list[int]) -> None:
+    """Make this process a worker of `parent`, on a core of its own where one is free."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent acts on it
+    _take_core(cores)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    # loky restarts workers whose memory has grown, which for XLA is compiled programs, not a leak.
+    executor: Any = sys.modules.get("loky.process_executor")
+    if hasattr(executor, "_USE_PSUTIL"):
+        executor._USE_PSUTIL = False
+
+
+def _take_core(cores: list[int]) -> None:
+    """Pin this process to the first core that no other worker holds; without a free one, to none.
+
+    A name in the abstract socket space has one owner on the machine, needs no file, and is free again when
+    its owner dies. Only Linux has it, and only Linux can pin.
+    """
+    if not hasattr(os, "sched_setaffinity") or not sys.platform.startswith("linux"):  # pragma: no cover
+        return
+    for core in cores:
+        with contextlib.suppress(OSError):
+            holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            try:
+                holder.bind(f"\0unmet-core-{core}")
+                os.sched_setaffinity(0, {core})
+            except OSError:
+                holder.close()
+                raise
+            _CORE.append(holder)
+            return
+
+
+def _leave_with(parent: int) -> None:
+    """End this process when its parent has died, even while a shard is running."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def pack(function: Callable[..., Any]) -> bytes:
+    """A function as bytes, by value where the worker could not import it."""
+    import cloudpickle
+
+    return cloudpickle.dumps(function)
+
+
+def call(function: bytes, initializer: bytes | None, shard: Any) -> Any:
+    """Run a packed function on one shard; an exception comes back as a `Failure`."""
+    try:
+        if initializer is not None and _digest(initializer) not in _INITIALISED:
+            _unpacked(initializer)()
+            _INITIALISED.add(_digest(initializer))
+        return _unpacked(function)(shard)
+    except Exception as error:
+        text = "".join(traceback.format_exception(error))
+        try:
+            data = pickle.dumps(error)
+            pickle.loads(data)  # some exceptions can be packed but not unpacked
+        except Exception:
+            return Failure(None, text)
+        return Failure(data, text)
+
+
+def available_cores() -> int:
+    """How many cores this process may use: the most `jobs` that can help."""
+    return len(allowed_cores())
+
+
+def _unpacked(function: bytes) -> Any:
+    """The same object for the same bytes, so that what it compiled or cached lives from shard to shard."""
+    key = _digest(function)
+    if key not in _FUNCTIONS:
+        while len(_FUNCTIONS) >= 8:
+            del _FUNCTIONS[next(iter(_FUNCTIONS))]
+        _FUNCTIONS[key] = pickle.loads(function)
+    return _FUNCTIONS[key]
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
