@@ -1,0 +1,219 @@
+"""Bring one source into DuckDB: quickly where the lines agree, line by line where they do not."""
+
+import codecs
+import csv
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from unmet.mobility.readers._formats import NULLS
+from unmet.mobility.readers._recognise import Layout, parse_header
+from unmet.mobility.readers._repair import repair
+from unmet.mobility.readers._scan import Scan
+from unmet.mobility.readers._sources import Source, unpack
+from unmet.mobility.readers._tables import quote
+
+
+@dataclass(frozen=True)
+class Relation:
+    """SQL that yields ``line, c0, c1, …`` (all text), and a few of its rows."""
+
+    sql: str
+    samples: list[list[str]]
+
+
+@dataclass
+class Counts:
+    """How the lines of one source were used; ``lines == headers + rows + broken`` holds on return."""
+
+    lines: int = 0
+    headers: int = 0
+    rows: int = 0  # rows handed to DuckDB, of which some may be rejected by their content
+    broken: int = 0  # lines that are no row at all
+    blank: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def unpacked(source: Source, folder: Path, max_bytes: int) -> Iterator[Path]:
+    """A path to the uncompressed bytes of a source, under a name that no reader takes for a pattern."""
+    path = folder / "source"
+    path.unlink(missing_ok=True)
+    try:
+        if source.packing == "plain":
+            if source.path.stat().st_size > max_bytes:
+                raise ValueError(f"{source.name} is larger than {max_bytes:,} bytes (max_bytes); refused")
+            os.symlink(source.path.resolve(), path)
+        else:
+            with open(path, "wb") as target:
+                unpack(source, target, max_bytes)
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def content_of(path: Path, name: str) -> str:
+    """``"parquet"``, ``"json"`` or ``"csv"``, judged by the bytes; texts in UTF-16 are rewritten as UTF-8."""
+    with open(path, "rb") as file:
+        start = file.read(4096)
+    if not start:
+        raise ValueError(f"{name} is empty")
+    if start[:4] == b"PAR1":
+        return "parquet"
+    if start[:2] in (b"\x1f\x8b", b"PK"):
+        raise ValueError(f"{name} holds an archive inside an archive; unpack it first")
+    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        _rewrite(path, lambda text: text, "utf-16", name)
+        return content_of(path, name)
+    if b"\r" in start and b"\n" not in start and start.lstrip(b"\xef\xbb\xbf \t\r")[:1] not in (b"{", b"["):
+        _rewrite(path, lambda text: text.replace("\r", "\n"), "latin-1", name, "latin-1")
+    return "json" if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else "csv"
+
+
+def _rewrite(path: Path, change: Callable[[str], str], encoding: str, name: str, into: str = "utf-8") -> None:
+    other = path.with_name("rewritten")
+    try:
+        with (
+            open(path, encoding=encoding, newline="") as old,
+            open(other, "w", encoding=into, newline="") as new,
+        ):
+            while text := old.read(2**20):
+                new.write(change(text))
+    except UnicodeError:
+        raise ValueError(f"{name} begins like UTF-16 text but is not") from None
+    path.unlink()
+    other.rename(path)
+
+
+def header_of(scan: Scan) -> tuple[str, list[str]]:
+    """Delimiter and cells of the first line."""
+    line = scan.first.split(b"\n", 1)[0]
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = line.decode("cp1252", errors="replace")
+    return parse_header(text)
+
+
+def _samples(scan: Scan, delimiter: str, width: int) -> list[list[str]]:
+    lines = scan.first.decode("utf-8", errors="replace").replace("\0", "").splitlines()[1:200]
+    rows = []
+    for line in lines:
+        try:
+            cells = next(csv.reader([line], delimiter=delimiter), [])
+        except csv.Error:
+            continue
+        if len(cells) == width:
+            rows.append(cells)
+    return rows
+
+
+def _read_csv(path: Path, width: int, delimiter: str, skip: int, line_column: bool) -> str:
+    names = (["line"] if line_column else []) + [f"c{index}" for index in range(width)]
+    columns = ", ".join(f"'{name}': '{'BIGINT' if name == 'line' else 'VARCHAR'}'" for name in names)
+    nulls = ", ".join(quote(text) for text in NULLS)
+    table = (
+        f"read_csv({quote(str(path))}, auto_detect=false, header=false, skip={skip}, columns={{{columns}}}, "
+        f"delim={quote(delimiter)}, quote='\"', escape='\"', nullstr=[{nulls}], max_line_size=4000000, "
+        "strict_mode=true, compression='none')"
+    )
+    return (
+        f"SELECT * FROM {table}"
+        if line_column
+        else f"SELECT row_number() OVER () + 1 AS line, * FROM {table}"
+    )
+
+
+def read_lines(
+    con: duckdb.DuckDBPyConnection,
+    path: Path,
+    source: Source,
+    kind: str,
+    scan: Scan,
+    layout: Layout,
+    delimiter: str,
+    insert: Callable[[Relation], int],
+) -> Counts:
+    """Insert every row of a CSV file, or say line by line why not.
+
+    DuckDB reads the file with an explicit schema. Its number of rows must equal the number of lines that
+    were counted in the bytes; where it does not, or DuckDB gives up, the file is read line by line.
+    """
+    width = len(layout.header)
+    counts = Counts(lines=scan.lines, headers=1)
+    samples = _samples(scan, delimiter, width)
+    if scan.careful is None:
+        relation = Relation(_read_csv(path, width, delimiter, 1, False), samples)
+        if _attempt(con, insert, relation, scan.lines - 1):
+            counts.rows = scan.lines - 1
+            return counts
+    clean, troubled = path.with_name("clean.csv"), path.with_name("troubled.csv")
+    try:
+        with (
+            open(clean, "w", encoding="utf-8", newline="") as good,
+            open(troubled, "w", encoding="utf-8", newline="") as bad,
+        ):
+            done = repair(path, good, delimiter, width, bad)
+        counts.lines, counts.blank = done.lines, done.blank
+        counts.broken = done.lines - 1 - done.good
+        why = scan.careful or "DuckDB and the count of lines disagree"
+        counts.notes.append(f"{source.name}: read line by line ({why})")
+        if done.latin:
+            counts.notes.append(f"{source.name}: {done.latin:,} lines are not UTF-8, taken as Latin-1")
+        if done.good:
+            relation = Relation(_read_csv(clean, width, ",", 0, True), samples)
+            if not _attempt(con, insert, relation, done.good):
+                raise ValueError(f"{source.name} cannot be read: its lines do not add up")
+            counts.rows = done.good
+        if counts.broken:
+            con.execute(
+                f"INSERT INTO new_rejects SELECT {quote(source.name)}, line, c0, c1, {quote(kind)} "
+                f"FROM ({_read_csv(troubled, 2, ',', 0, True)})"
+            )
+    finally:
+        clean.unlink(missing_ok=True)
+        troubled.unlink(missing_ok=True)
+    return counts
+
+
+def _attempt(
+    con: duckdb.DuckDBPyConnection, insert: Callable[[Relation], int], relation: Relation, expected: int
+) -> bool:
+    """Whether exactly the expected rows were inserted; otherwise nothing was."""
+    con.execute("BEGIN")
+    try:
+        fits = insert(relation) == expected
+    except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException):
+        fits = False
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+    con.execute("COMMIT" if fits else "ROLLBACK")
+    return fits
+
+
+def texts_of(path: Path, lines: list[int]) -> dict[int, str]:
+    """The text of some physical lines, shortened."""
+    wanted, found = set(lines), {}
+    last = max(wanted, default=0)
+    with open(path, "rb") as file:
+        for number, raw in enumerate(itertools.islice(file, last), start=1):
+            if number in wanted:
+                found[number] = raw[:500].decode("utf-8", errors="replace").strip("\r\n").replace("\0", "\\0")
+    return found
+
+
+@contextmanager
+def work_folder(con: duckdb.DuckDBPyConnection) -> Iterator[Path]:
+    """A private folder beside the spill files of the connection, removed afterwards."""
+    row = con.execute("SELECT current_setting('temp_directory')").fetchone()
+    spill = Path(str(row[0])).parent if row and row[0] else None
+    base = spill if spill is not None and spill.is_absolute() and spill.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=base) as folder:
+        yield Path(folder)

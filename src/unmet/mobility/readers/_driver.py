@@ -1,0 +1,250 @@
+"""Walk over sources of any packing and content, and hand each table to its reader."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from unmet.mobility.readers._csv import (
+    Relation,
+    _read_csv,
+    content_of,
+    header_of,
+    read_lines,
+    texts_of,
+    unpacked,
+    work_folder,
+)
+from unmet.mobility.readers._feed import Feed, load_json
+from unmet.mobility.readers._formats import Format, Kind
+from unmet.mobility.readers._gbfs import gbfs_feed
+from unmet.mobility.readers._mds import mds_feed
+from unmet.mobility.readers._parquet import parquet_header, parquet_relation
+from unmet.mobility.readers._recognise import Layout, NotRecognised, recognise, refusal
+from unmet.mobility.readers._report import FileReport, too_many
+from unmet.mobility.readers._scan import count_lines
+from unmet.mobility.readers._sources import Paths, Source, expand
+from unmet.mobility.readers._tables import count, quote
+
+Progress = Callable[[str, int, int], None]
+Insert = Callable[[Relation, Layout, Source, int], int]
+WORDS = {"trips": "trips", "status": "status", "stations": "stations"}
+
+
+@dataclass
+class Reading:
+    """State of one call: what is read, into which staging table, and what was found so far."""
+
+    con: duckdb.DuckDBPyConnection
+    kind: Kind
+    staging: str  # table with columns reason, line, source_number
+    insert: Insert
+    max_bytes: int
+    columns: dict[str, str] | None = None
+    progress: Progress | None = None
+    files: list[FileReport] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    blank: int = 0
+
+    def run(self, paths: Paths) -> None:
+        """Read every source; afterwards ``files`` adds up and sound rows are in the staging table."""
+        if self.max_bytes < 1:
+            raise ValueError(f"max_bytes must be positive, got {self.max_bytes!r}")
+        sources = expand(paths, self.notes)
+        refused: list[str] = []
+        with work_folder(self.con) as folder:
+            for number, source in enumerate(sources):
+                if self.progress is not None:
+                    self.progress(source.name, number, len(sources))
+                try:
+                    self._one(source, number, folder)
+                except NotRecognised as error:
+                    if not source.searched:
+                        raise
+                    refused.append(str(error))
+                    self.notes.append(f"{source.name}: no {WORDS[self.kind]} in it, skipped")
+            if self.progress is not None:
+                self.progress("", len(sources), len(sources))
+        if not self.files:
+            raise NotRecognised(
+                refused[0] if refused else f"no {WORDS[self.kind]} found: every file was empty"
+            )
+
+    def _one(self, source: Source, number: int, folder: Path) -> None:
+        with unpacked(source, folder, self.max_bytes) as path:
+            content = content_of(path, source.name)
+            if content == "json":
+                self._feed(source, number, path)
+                return
+            if content == "parquet":
+                header = parquet_header(self.con, path, source.name)
+                layout = self._layout(source, header)
+                try:
+                    relation, lines = parquet_relation(self.con, path, header)
+                    rows = self.insert(relation, layout, source, number)
+                except duckdb.Error as error:
+                    raise ValueError(
+                        f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}"
+                    ) from None
+                if rows != lines:
+                    raise ValueError(f"{source.name} cannot be read: its rows do not add up")
+                self._account(source, number, layout.format.name, lines, 0, 0, None)
+                return
+            scan = count_lines(path)
+            delimiter, header = header_of(scan)
+            layout = self._layout(source, header)
+            counts = read_lines(
+                self.con,
+                path,
+                source,
+                self.kind,
+                scan,
+                layout,
+                delimiter,
+                lambda relation: self.insert(relation, layout, source, number),
+            )
+            self.notes += counts.notes
+            self.blank += counts.blank
+            self._account(source, number, layout.format.name, counts.lines, 1, counts.broken, path)
+
+    def _layout(self, source: Source, header: list[str]) -> Layout:
+        layout = recognise(header, self.columns)
+        if layout is None:
+            raise NotRecognised(refusal(source.name, header, self.kind))
+        self._check_kind(source, layout.kind, layout.format.name)
+        return layout
+
+    def _check_kind(self, source: Source, kind: Kind | None, name: str) -> None:
+        if kind != self.kind:
+            holds = WORDS[kind] if kind else "nothing of use"
+            raise NotRecognised(f"{source.name} holds {holds} ({name}), not {WORDS[self.kind]}")
+
+    def _feed(self, source: Source, number: int, path: Path) -> None:
+        try:
+            document = load_json(path, source.name)
+        except ValueError as error:
+            if not source.searched:
+                raise
+            # One broken snapshot among many: kept as a reject, the rest is read.
+            self._reject(source, [(0, "the file cannot be read", str(error)[:500])], path)
+            self.files.append(FileReport(source.name, "JSON", 1, 0, 0, 1))
+            return
+        feed = mds_feed(document) or gbfs_feed(document)
+        if feed is None:
+            keys = list(document)[:10] if isinstance(document, dict) else [type(document).__name__]
+            raise NotRecognised(
+                f"{source.name} is no GBFS or MDS feed that is known: looked for data.stations, data.bikes, "
+                f"data.vehicles, trips or status_changes, found {', '.join(map(repr, keys))}"
+            )
+        self._check_kind(source, feed.kind, feed.format)
+        self._insert_feed(source, number, feed, path)
+
+    def _insert_feed(self, source: Source, number: int, feed: Feed, path: Path) -> None:
+        self.notes += [f"{source.name}: {note}" for note in feed.notes]
+        if feed.rows:
+            clean = path.with_name("feed.csv")
+            with open(clean, "w", encoding="utf-8", errors="replace", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(
+                    [line, *(_text(cell) for cell in cells)] for line, cells in feed.rows
+                )
+            columns = {name: name for name in feed.header}
+            format = Format(feed.format, self.kind, columns, needs=(), times="utc")
+            layout = Layout(format, tuple(feed.header), {name: (i,) for i, name in enumerate(feed.header)})
+            samples = [["" if cell is None else str(cell) for cell in cells] for _, cells in feed.rows[:5]]
+            relation = Relation(_read_csv(clean, len(feed.header), ",", 0, True), samples)
+            try:
+                rows = self.insert(relation, layout, source, number)
+            except duckdb.Error as error:
+                raise ValueError(
+                    f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}"
+                ) from None
+            finally:
+                clean.unlink(missing_ok=True)
+            if rows != len(feed.rows):
+                raise ValueError(f"{source.name} cannot be read: its items do not add up")
+        self._reject(source, feed.rejects, path)
+        self._account(source, number, feed.format, feed.items, 0, len(feed.rejects), None)
+
+    def _reject(self, source: Source, rejects: list[tuple[int, str, str]], path: Path) -> None:
+        if not rejects:
+            return
+        troubled = path.with_name("troubled.csv")
+        with open(troubled, "w", encoding="utf-8", errors="replace", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(
+                [line, reason, text.replace("\r", " ").replace("\n", " ").replace("\0", "\\0")]
+                for line, reason, text in rejects
+            )
+        try:
+            self.con.execute(
+                f"INSERT INTO new_rejects SELECT {quote(source.name)}, line, c0, c1, {quote(self.kind)} "
+                f"FROM ({_read_csv(troubled, 2, ',', 0, True)})"
+            )
+        finally:
+            troubled.unlink(missing_ok=True)
+
+    def _account(
+        self,
+        source: Source,
+        number: int,
+        format: str,
+        lines: int,
+        headers: int,
+        broken: int,
+        path: Path | None,
+    ) -> None:
+        """Move rows that were rejected by their content, with their text, and write the file's sum."""
+        where = f"source_number = {number} AND reason IS NOT NULL"
+        found = self.con.execute(
+            f"SELECT line, reason FROM {self.staging} WHERE {where} ORDER BY line"
+        ).fetchall()
+        if found:
+            texts = texts_of(path, [line for line, _ in found]) if path is not None else {}
+            self._reject(
+                source,
+                [(line, reason, texts.get(line, "")) for line, reason in found],
+                (path or Path(self._spool())).with_name("troubled.csv"),
+            )
+            self.con.execute(f"DELETE FROM {self.staging} WHERE {where}")
+        rejected = broken + len(found)
+        self.files.append(
+            FileReport(source.name, format, lines, headers, lines - headers - rejected, rejected)
+        )
+
+    def _spool(self) -> str:
+        row = self.con.execute("SELECT current_setting('temp_directory')").fetchone()
+        return f"{row[0]}-rejects" if row and row[0] else "rejects"
+
+    def reasons(self) -> dict[str, int]:
+        found = self.con.execute(
+            "SELECT reason, count(*) FROM new_rejects GROUP BY 1 ORDER BY 2 DESC, 1"
+        ).fetchall()
+        return {str(reason): int(number) for reason, number in found}
+
+    def check_share(self, share: float) -> None:
+        """Stop where more rows were rejected than the caller allows; blank lines are no rows."""
+        if not 0 <= share <= 1:
+            raise ValueError(f"max_reject_share must lie between 0 and 1, got {share!r}")
+        rejected = sum(file.rejected for file in self.files) - self.blank
+        total = sum(file.lines - file.headers for file in self.files) - self.blank
+        if rejected > share * total:
+            examples = self.con.execute(
+                "SELECT source || ' line ' || line || ': ' || reason FROM new_rejects "
+                "WHERE reason <> 'blank line' ORDER BY source, line LIMIT 3"
+            ).fetchall()
+            reasons = {words: number for words, number in self.reasons().items() if words != "blank line"}
+            raise ValueError(too_many(rejected, total, share, reasons, [row[0] for row in examples]))
+
+    def check_sums(self) -> None:
+        """Every line is accounted for; anything else is an error of ours, never silence."""
+        rejected = count(self.con, "SELECT count(*) FROM new_rejects")
+        accepted = count(self.con, f"SELECT count(*) FROM {self.staging}")
+        if rejected != sum(f.rejected for f in self.files) or accepted != sum(f.accepted for f in self.files):
+            raise ValueError("the lines do not add up: please report this file")
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return ""
+    return str(cell).replace("\r", " ").replace("\n", " ").replace("\0", "")

@@ -1,0 +1,74 @@
+"""SQL that reads time stamps as operators write them."""
+
+from datetime import datetime
+
+from unmet.mobility.readers._clock import FIRST_YEAR, LAST_YEAR
+
+# Stamps without a zone. Slashes are month first, as in the United States, unless a file proves otherwise.
+PLAIN = (
+    "%Y-%m-%d %H:%M:%S.%f",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S.%f",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+    "%Y-%m-%d %I:%M:%S %p",
+)
+MONTH_FIRST = (
+    "%m/%d/%Y %H:%M:%S.%f",
+    "%m/%d/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%m/%d/%Y %I:%M %p",
+)
+DAY_FIRST = tuple(form.replace("%m/%d", "%d/%m") for form in MONTH_FIRST)
+# Stamps that say UTC themselves.
+UTC_FORMS = (
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M:%S.%fZ",
+    "%Y-%m-%d %H:%M:%S UTC",
+    "%Y-%m-%d %H:%M:%S.%f UTC",
+)
+_OFFSET = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?([+-]\d\d(:?\d\d)?|Z)"
+EARLIEST = f"TIMESTAMP '{FIRST_YEAR}-01-01 00:00:00'"
+LATEST = f"TIMESTAMP '{LAST_YEAR}-01-01 00:00:00'"
+
+
+def _list(forms: tuple[str, ...]) -> str:
+    return "[" + ", ".join(f"'{form}'" for form in forms) + "]"
+
+
+def guess(samples: list[str]) -> str | None:
+    """The form that reads the first sample that any form reads; it is tried first for speed."""
+    for sample in samples:
+        for form in PLAIN:
+            try:
+                datetime.strptime(sample.strip(), form)
+            except ValueError:
+                continue
+            return form
+    return None
+
+
+def plain_time(text: str, form: str | None, day_first: bool) -> str:
+    """SQL for a stamp without a zone; NULL where the text is none. Strict: nothing may follow the stamp."""
+    forms = PLAIN + (DAY_FIRST if day_first else MONTH_FIRST)
+    quick = f"try_strptime({text}, '{form}'), " if form else ""
+    return f"coalesce({quick}try_strptime({text}, {_list(forms)}))"
+
+
+def absolute_time(text: str) -> str:
+    """SQL for a stamp with Z, UTC or an offset, as naive UTC; NULL where the text is none."""
+    return (
+        f"coalesce(try_strptime({text}, {_list(UTC_FORMS)}), "
+        f"CASE WHEN regexp_full_match({text}, '{_OFFSET}') "
+        f"THEN try_cast({text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC' END)"
+    )
+
+
+def posix_time(text: str) -> str:
+    """SQL for POSIX seconds as naive UTC; NULL where the text is none or no such time."""
+    number = f"try_cast({text} AS BIGINT)"
+    return f"CASE WHEN {number} BETWEEN 631152000 AND 4102444799 THEN make_timestamp({number} * 1000000) END"

@@ -1,0 +1,133 @@
+"""The SQL that turns a file's text columns into canonical trips."""
+
+from dataclasses import dataclass
+
+from unmet.mobility.readers._clock import is_doubled, to_utc
+from unmet.mobility.readers._formats import RIDER_TRIPS, TEST_STATIONS, TRIP_FIELDS
+from unmet.mobility.readers._recognise import Layout
+from unmet.mobility.readers._stamps import EARLIEST, LATEST, absolute_time, plain_time
+from unmet.mobility.readers._tables import TABLES, quote
+
+# Columns of the staging table beyond those of `trips`, dropped at the end.
+EXTRA = (
+    "reason VARCHAR, left_out BOOLEAN, local_start TIMESTAMP, local_end TIMESTAMP, seconds DOUBLE, "
+    "format UTINYINT, source_number INTEGER"
+)
+STAGING = f"{TABLES['trips']}, {EXTRA}"
+EXTRA_NAMES = [item.split()[0] for item in EXTRA.split(", ")]
+A_DAY = "to_hours(24)"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the caller said about the stamps and rows of a file."""
+
+    zone: str | None  # None: stamps are UTC
+    day_first: bool
+    form: str | None  # the form of stamps that is tried first
+    near: int  # a year close to the data
+    keep: dict[str, tuple[str, ...]]  # column of the file → values to keep
+    keep_places: bool  # keep only rides that start in `kept_places`
+
+
+def cell(layout: Layout, name: str) -> str:
+    """SQL of one field as trimmed text; NULL where the file has no such column."""
+    where = layout.positions.get(name, ())
+    if not where:
+        return "NULL::VARCHAR"
+    if len(where) == 1:
+        return f"nullif(trim(c{where[0]}), '')"
+    return f"nullif(trim(concat_ws(' ', {', '.join(f'c{index}' for index in where)})), '')"
+
+
+def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, number: int, format: int) -> str:
+    """SELECT with the columns of the staging table, one row per row of the relation, nothing dropped."""
+    texts = ", ".join(f"{cell(layout, name)} AS {name}_text" for name in TRIP_FIELDS)
+    kept = [
+        f"coalesce(trim(c{layout.column(column)}) IN ({', '.join(quote(v) for v in values)}), false)"
+        for column, values in reading.keep.items()
+    ]
+    left_out = f"NOT ({' AND '.join(kept)})" if kept else "false"
+    level_1 = f"SELECT line, {texts}, {left_out} AS left_by_column FROM ({relation})"
+
+    def plain(name: str) -> str:
+        return f"{plain_time(f'{name}_text', reading.form, reading.day_first)} AS {name}_plain"
+
+    numbers = ", ".join(
+        f"try_cast({name}_text AS DOUBLE) AS {name}" for name in TRIP_FIELDS if name[-4:] in ("_lat", "_lng")
+    )
+    level_2 = f"SELECT *, {plain('start')}, {plain('end')}, {numbers} FROM ({level_1})"
+
+    def utc(name: str) -> str:
+        local = f"{name}_plain"
+        changed = local if reading.zone is None else to_utc(local, reading.zone, reading.near)
+        other = (
+            f"CASE WHEN {local} IS NULL AND {name}_text IS NOT NULL THEN {absolute_time(f'{name}_text')} END"
+        )
+        return f"coalesce({changed}, {other})"
+
+    level_3 = f"SELECT *, {utc('start')} AS started, {utc('end')} AS ended FROM ({level_2})"
+    doubled = "false"
+    if reading.zone is not None:
+        doubled = " OR ".join(
+            f"coalesce({is_doubled(f'{name}_plain', reading.zone, reading.near)}, false)"
+            for name in ("start", "end")
+        )
+    level_4 = f"SELECT *, {_reason()} AS reason, {doubled} AS doubled FROM ({level_3})"
+    return f"""
+        SELECT ride_text, vehicle_text, started, ended,
+            coalesce(a.place, start_place_text, start_name_text) AS start_place,
+            coalesce(b.place, end_place_text, end_name_text) AS end_place,
+            start_lat, start_lng, end_lat, end_lng,
+            {_flag()} AS flag, {quote(source)} AS source, line,
+            reason, {_left_out(reading)} AS left_out,
+            CASE WHEN doubled THEN start_plain END, CASE WHEN doubled THEN end_plain END,
+            CASE WHEN doubled THEN try_cast(seconds_text AS DOUBLE) END,
+            {format}, {number}
+        FROM ({level_4}) AS rows
+        LEFT JOIN station_ids AS a ON a.id = coalesce(start_place_text, start_name_text)
+        LEFT JOIN station_ids AS b ON b.id = coalesce(end_place_text, end_name_text)
+    """
+
+
+def _left_out(reading: Reading) -> str:
+    if not reading.keep_places:
+        return "left_by_column"
+    place = "coalesce(a.place, start_place_text, start_name_text)"
+    return f"left_by_column OR NOT coalesce({place} IN (SELECT place FROM kept_places), false)"
+
+
+def _reason() -> str:
+    """SQL: why a row cannot be used; NULL for a sound row."""
+    checks = [
+        ("start_text IS NULL", "no start time"),
+        ("started IS NULL", "start time not understood"),
+        (f"started < {EARLIEST} OR started >= {LATEST}", "start time outside 1990-2100"),
+        ("end_text IS NOT NULL AND ended IS NULL", "end time not understood"),
+        (f"ended < {EARLIEST} OR ended >= {LATEST}", "end time outside 1990-2100"),
+    ]
+    for name, limit in (("start_lat", 90), ("start_lng", 180), ("end_lat", 90), ("end_lng", 180)):
+        checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
+        checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
+    return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
+
+
+def length_flag(start: str = "started", end: str = "ended") -> str:
+    """SQL WHEN clauses that flag a ride by its length."""
+    return (
+        f"WHEN {end} < {start} THEN 'ends-before-start' WHEN {end} = {start} THEN 'zero-length' "
+        f"WHEN {end} - {start} > {A_DAY} THEN 'over-a-day'"
+    )
+
+
+def _flag() -> str:
+    pattern = "(?i)" + "|".join(TEST_STATIONS)
+    riders = ", ".join(quote(word) for word in RIDER_TRIPS)
+    tests = " OR ".join(
+        f"regexp_matches(coalesce({side}_name_text, {side}_place_text), {quote(pattern)})"
+        for side in ("start", "end")
+    )
+    return (
+        f"CASE WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' "
+        f"WHEN {tests} THEN 'test-station' {length_flag()} END"
+    )
