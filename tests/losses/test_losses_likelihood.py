@@ -159,6 +159,21 @@ def test_the_deep_tail_is_exact_in_float32():
     assert np.allclose(slope, -hazard, rtol=1e-4)
 
 
+@pytest.mark.parametrize("xp", [np, jnp])
+def test_float32_stays_float32(xp):
+    small = xp.ones(3, "float32")
+    for scale, shape in (
+        (small, {}),
+        (2.0, {"skew": small, "tail": small}),
+        (2.0, {"skew": 0.1, "tail": 1.1}),
+    ):
+        loss = tobit_loss(small, small, scale, small > 0, **shape)
+        assert loss.dtype == np.float32
+        assert not getattr(loss, "weak_type", False)
+    assert sinh_arcsinh_quantile(small, small, small).dtype == np.float32
+    assert asymmetric_laplace_log_likelihood(small, small, 0.3, small).dtype == np.float32
+
+
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="skew and tail"):
         tobit_loss(0.0, 0.0, 1.0, False, skew=0.1)

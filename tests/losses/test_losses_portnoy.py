@@ -161,6 +161,17 @@ def test_smoothing_uses_the_smoothed_loss():
     assert loss[1, 0] == pytest.approx(0.4 * 0.25)
 
 
+@pytest.mark.parametrize("xp", [np, jnp])
+def test_float32_stays_float32(xp):
+    small, curves, grid = xp.ones(3, "float32"), xp.ones((4, 3), "float32"), xp.asarray(GRID, "float32")
+    level = crossing_level(small, curves, grid)
+    assert level.dtype == np.float32
+    assert portnoy_weights(level, grid[:, None]).dtype == np.float32
+    loss = portnoy_loss(small, curves, grid, small > 0, 9.0, width=0.1)
+    assert loss.dtype == np.float32
+    assert not getattr(loss, "weak_type", False)
+
+
 def test_misfits_are_refused():
     with pytest.raises(ValueError, match="thetas"):
         crossing_level(np.ones(3), np.ones((4, 3)), GRID[:3])

@@ -25,8 +25,9 @@ def asymmetric_laplace_log_likelihood(
     check_shapes(y=y, quantile=quantile, theta=theta, cap=cap)
     xp = namespace(y, quantile, theta, cap)
     held = quantile if cap is None else hold_at_cap(quantile, cap, side)
-    theta = xp.asarray(theta)
-    return xp.log(theta) + xp.log1p(-theta) - tilted_loss(y, held, theta)
+    loss = tilted_loss(y, held, theta)
+    # The log of a plain number is a float64 in NumPy and would widen a float32 loss.
+    return xp.asarray(xp.log(theta * (1 - theta)), dtype=loss.dtype) - loss
 
 
 def multi_output_log_likelihood(

@@ -61,6 +61,9 @@ def tobit_loss(
             raise ValueError(f"{name} must be positive")
 
     z = (y - location) / scale
+    # The log of a plain number is a float64 in NumPy and would widen a float32 loss.
+    scale = xp.asarray(scale, dtype=xp.result_type(z))
+    tail = None if tail is None else xp.asarray(tail, dtype=xp.result_type(z, tail))
     censored = xp.asarray(censored) != 0
     # Each branch sees harmless zeros in the rows of the other: `where` alone lets NaN gradients through.
     z_exact = xp.where(censored, 0, z)
