@@ -1,0 +1,140 @@
+"""The one progress bar: done of total, rate, time left; silent unless somebody is watching."""
+
+import os
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from unmet.runs._workers import in_worker
+
+_DELAY_SECONDS = 1.0
+# Only the outermost bar is drawn: two would write over each other.
+_ONE_BAR = threading.Lock()
+
+
+def progress(total: int | None, label: str, unit: str, shown: bool | None = None) -> "Progress":
+    """A context manager that counts finished work and may show it on stderr.
+
+    Parameters
+    ----------
+    total : how many there are; None if that is not known.
+    label : what is being done, such as "Training".
+    unit : what is counted, in the plural, such as "networks".
+    shown : True or False, or None to show it if stderr is a terminal and the work takes over a second.
+
+    Examples
+    --------
+    >>> with progress(3, "Training", "networks", shown=False) as bar:
+    ...     for _ in range(3):
+    ...         bar.advance()
+    >>> bar.done
+    3
+    """
+    if total is not None and (not isinstance(total, int) or total < 0):
+        raise ValueError(f"total must be a whole number or None, not {total!r}")
+    if shown not in (None, True, False):
+        raise ValueError(f"shown must be True, False or None, not {shown!r}")
+    return Progress(total, label, unit, shown)
+
+
+class Progress:
+    """Counts finished work; see `progress`."""
+
+    def __init__(self, total: int | None, label: str, unit: str, shown: bool | None) -> None:
+        self.total = total
+        self.done = 0
+        self._label = label
+        self._unit = unit
+        self._shown = shown
+        self._display: Any = None
+        self._task: Any = None
+        self._began = 0.0
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._ended = False
+        self._claimed = False
+
+    def advance(self, number: int = 1) -> None:
+        """Say that `number` more are finished."""
+        with self._lock:
+            self.done += number
+            if self._display is not None:
+                self._display.update(self._task, completed=self.done)
+
+    def __enter__(self) -> "Progress":
+        self._began = time.monotonic()
+        wanted = _watched() if self._shown is None else self._shown
+        self._claimed = wanted and not in_worker() and _ONE_BAR.acquire(blocking=False)
+        if self._claimed and self._shown:
+            self._show()
+        elif self._claimed:
+            # A timer, because the first step may be the long one.
+            self._timer = threading.Timer(_DELAY_SECONDS, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            try:
+                if self._display is not None:
+                    self._display.stop()
+            finally:
+                self._display = None
+                if self._claimed:
+                    self._claimed = False
+                    _ONE_BAR.release()
+
+    def _show(self) -> None:
+        display = _rich_display(self)
+        with self._lock:
+            if not self._ended:
+                self._task = display.add_task(self._label, total=self.total, completed=self.done)
+                self._display = display
+                display.start()
+
+    def _rate(self) -> str:
+        seconds = time.monotonic() - self._began
+        return f"{self.done / seconds:,.1f} {self._unit}/s" if seconds > 0 and self.done else ""
+
+    def _count(self) -> str:
+        return f"{self.done:,}" + (f"/{self.total:,}" if self.total is not None else "") + f" {self._unit}"
+
+
+def _watched() -> bool:
+    """Whether stderr is a terminal that can draw."""
+    try:
+        return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    except ValueError:  # closed
+        return False
+
+
+def _rich_display(bar: Progress) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+    from rich.text import Text
+
+    class Words(ProgressColumn):
+        def __init__(self, words: Any) -> None:
+            super().__init__()
+            self.words = words
+
+        def render(self, task: Any) -> Text:
+            return Text(self.words())
+
+    return RichProgress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        Words(bar._count),
+        Words(bar._rate),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        console=Console(stderr=True),
+    )
