@@ -1,0 +1,1 @@
+"""Trips and status events to an hourly panel: `unmet` against the same in pandas."""

@@ -1,0 +1,91 @@
+"""`python -m benchmarks.panel`: twenty million rides to an hourly panel, by `unmet` and by pandas."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from benchmarks.panel.config import FULL, MEDIUM, SMALL, Config
+from benchmarks.panel.data import write_districts
+from benchmarks.panel.meter import Cost, run
+
+_COMPARED = ("y", "returns", "deliveries", "removals", "stock_start", "supply", "threshold", "censored")
+
+
+def main() -> int:
+    """Write the input, run both contenders, compare their panels, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--small", action="store_true", help="seconds instead of minutes, for CI")
+    size.add_argument("--medium", action="store_true", help="four million rides")
+    parser.add_argument("--data", type=Path, help="folder for the input, kept; default: a temporary one")
+    chosen = parser.parse_args()
+    config = SMALL if chosen.small else MEDIUM if chosen.medium else FULL
+    if chosen.data is not None:
+        return compare(config, chosen.data)
+    with tempfile.TemporaryDirectory(prefix="unmet-bench-") as folder:
+        return compare(config, Path(folder))
+
+
+def compare(config: Config, folder: Path) -> int:
+    """Run the contenders on one input; 1 if their panels differ."""
+    rides = write_districts(config, folder)
+    large, fewer = config.districts * rides, config.fewer * rides
+    print(
+        f"input: {config.districts} districts, copies of one simulated city of {rides:,} rides with own ids"
+    )
+
+    def unmet(districts: int) -> Cost:
+        place = str(folder / f"unmet-{districts}.parquet")
+        return run(
+            "benchmarks.panel.with_unmet",
+            str(folder),
+            str(districts),
+            config.zone,
+            config.memory_limit,
+            place,
+        )
+
+    few, many = unmet(config.fewer), unmet(config.districts)
+    other = run(
+        "benchmarks.panel.with_pandas",
+        str(folder),
+        str(config.districts),
+        config.zone,
+        str(folder / "pandas.parquet"),
+    )
+    for name, cost, count in (
+        ("unmet", few, fewer),
+        ("unmet", many, large),
+        ("pandas", other, large),
+    ):
+        steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in cost.steps.items())
+        print(
+            f"{name:7}{count:>12,} rides {cost.seconds:8.1f} s {cost.cpu:8.1f} CPU s {1e6 * cost.seconds / count:7.2f} µs/ride "
+            f"peak {cost.peak / 1e9:5.2f} GB   ({steps})"
+        )
+    growth = (many.seconds / large) / (few.seconds / fewer)
+    print(
+        f"pandas / unmet: {other.seconds / many.seconds:.2f} × the time ({other.cpu / many.cpu:.2f} × the CPU "
+        f"time), {other.peak / many.peak:.2f} × the memory"
+    )
+    print(f"cost per ride, {large:,} against {fewer:,} rides: {growth:.2f}")
+    different = differences(folder / f"unmet-{config.districts}.parquet", folder / "pandas.parquet")
+    print("rows that differ: " + ", ".join(f"{name} {count:,}" for name, count in different.items()))
+    return 1 if different["rows"] or different["y"] else 0
+
+
+def differences(one: Path, two: Path) -> dict[str, int]:
+    """Rows in only one panel, and rows on which a column differs."""
+    import duckdb
+
+    counts = ", ".join(f"count(*) FILTER (a.{name} IS DISTINCT FROM b.{name})" for name in _COMPARED)
+    row = duckdb.execute(f"""
+        SELECT count(*) FILTER (a.y IS NULL OR b.y IS NULL), {counts},
+               count(*) FILTER (abs(a.exposure - b.exposure) > 1e-9)
+        FROM '{one}' a FULL JOIN '{two}' b ON a.unique_id = b.unique_id AND a.ds = b.ds""").fetchone()
+    assert row is not None
+    return dict(zip(("rows", *_COMPARED, "exposure"), row))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

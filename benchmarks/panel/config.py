@@ -1,0 +1,21 @@
+"""How large the benchmark is: the full run and the small one for CI."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Config:
+    """A base city, and how many copies of it (districts) make the large and the small input."""
+
+    size: str
+    days: int
+    districts: int
+    fewer: int
+    memory_limit: str = "1300MB"  # for DuckDB; the process as a whole must stay under 2 GB
+    zone: str = "America/New_York"
+
+
+# One district is a simulated city of about a million rides.
+FULL = Config(size="city", days=93, districts=20, fewer=2)
+MEDIUM = Config(size="city", days=93, districts=4, fewer=2)
+SMALL = Config(size="town", days=30, districts=4, fewer=1)

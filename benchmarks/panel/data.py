@@ -1,0 +1,48 @@
+"""Input of the benchmark: one simulated city, repeated as districts with ids of their own.
+
+Simulating twenty million rides takes minutes; a copy of a district takes seconds and costs every contender
+the same work as a simulated one, because ids, vehicles and files are its own.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.panel.config import Config
+from unmet.datasets.city import City, make_city
+from unmet.datasets.city._feeds import station_information, status_events
+from unmet.datasets.city._tables import copy_status, copy_trips
+
+
+def write_districts(config: Config, folder: Path) -> int:
+    """Write trips, status events and station information of every district; return the rides of one."""
+    mark = folder / "written.json"
+    wanted = {"size": config.size, "days": config.days, "districts": config.districts}
+    if mark.exists() and json.loads(mark.read_text())["config"] == wanted:
+        return int(json.loads(mark.read_text())["rides"])
+    folder.mkdir(parents=True, exist_ok=True)
+    base = make_city(config.size, days=config.days, seed=1, zone=config.zone)
+    events = status_events(base)
+    for number in range(config.districts):
+        city = _district(base, number)
+        copy_trips(city, folder, "one", "local")
+        (folder / "trips.csv").rename(folder / f"trips-{number:02d}.csv")
+        copy_status(city, folder / f"status-{number:02d}.csv", *events)
+        (folder / f"stations-{number:02d}.json").write_text(json.dumps(station_information(city)))
+    mark.write_text(json.dumps({"config": wanted, "rides": len(base.rides)}))
+    return len(base.rides)
+
+
+def _district(base: City, number: int) -> City:
+    map_ = replace(
+        base.map,
+        ids=tuple(f"D{number:02d}-{place}" for place in base.map.ids),
+        names=tuple(f"{name} {number}" for name in base.map.names),
+    )
+    rides = replace(base.rides, vehicle=base.rides.vehicle + number * base.settings.vehicles)
+    return replace(base, map=map_, rides=rides)
+
+
+def files(folder: Path, kind: str, districts: int) -> list[Path]:
+    """The files of one kind (trips, status, stations) of the first districts."""
+    return [next(folder.glob(f"{kind}-{number:02d}.*")) for number in range(districts)]
