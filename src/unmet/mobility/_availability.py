@@ -51,11 +51,13 @@ def write_timeline(con: duckdb.DuckDBPyConnection, books: Books) -> int:
             WITH lasting AS (
                 SELECT no, t, until, level, {STATE} AS state FROM _segments WHERE t >= {first} AND until > t),
             changes AS (
-                SELECT *, lag(level) OVER w IS DISTINCT FROM level OR lag(state) OVER w IS DISTINCT FROM state AS new
+                SELECT *, lag(level) OVER w IS DISTINCT FROM level
+                          OR lag(state) OVER w IS DISTINCT FROM state AS new
                 FROM lasting WINDOW w AS (PARTITION BY no ORDER BY t)),
             runs AS (SELECT *, sum(new::INTEGER) OVER (PARTITION BY no ORDER BY t) AS run FROM changes)
             SELECT place, make_timestamp(min(t) * 1000000) AS from_, make_timestamp(max(until) * 1000000),
-                   any_value(state), any_value(greatest(level, 0)), NOT observed OR any_value(state) = 'unknown'
+                   any_value(state), any_value(greatest(level, 0)),
+                   NOT observed OR any_value(state) = 'unknown'
             FROM runs JOIN _places USING (no) GROUP BY no, place, observed, run ORDER BY place, from_""")
         con.execute("DROP TABLE _segments")
     row = con.execute("SELECT count(*) FROM timeline").fetchone()

@@ -73,9 +73,8 @@ def add_covariates(
         columns.append("h.day IS NOT NULL AS holiday")
     names = [*calendar, *(["holiday"] if holidays is not None else [])]
     if weather is not None:
-        values, hourly = _read_weather(con, weather, weather_keep or {})
-        step = "hour" if hourly else "day"
-        joins += f" LEFT JOIN _weather w ON w.moment = date_trunc('{step}', local)"
+        values, moment = _read_weather(con, weather, weather_keep or {})
+        joins += f" LEFT JOIN _weather w ON w.moment = {moment}"
         columns += [f'w."{value}"' for value in values]
         names += values
     con.execute(f"""
@@ -88,8 +87,11 @@ def add_covariates(
 
 def _read_weather(
     con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str], keep: Mapping[str, str]
-) -> tuple[list[str], bool]:
-    """Write ``_weather(moment, …numbers)`` in local time; True if it has several rows a day."""
+) -> tuple[list[str], str]:
+    """Write ``_weather(moment, …numbers)``; return its columns and the panel's moment to join it on.
+
+    Times are local, except in a column named ``ds``, which means UTC here as in the panel.
+    """
     import duckdb
 
     path = Path(path)
@@ -108,34 +110,41 @@ def _read_weather(
     for key in keep:
         if key not in kinds:
             raise ValueError(f"weather_keep: {path} has no column {key!r}; found {', '.join(kinds)}")
-    taken = {row[0] for row in con.execute("DESCRIBE panel").fetchall()}
-    numbers = [
-        key
-        for key, kind in kinds.items()
-        if key not in keep
-        and key != when
-        and (kind in ("DOUBLE", "FLOAT", "BOOLEAN") or "INT" in kind or "DECIMAL" in kind)
-    ]
+    numbers = [key for key, kind in kinds.items() if key not in keep and key != when and _is_number(kind)]
     if not numbers:
         raise ValueError(f"weather file {path} has no column of numbers; found {', '.join(kinds)}")
+    taken = {row[0] for row in con.execute("DESCRIBE panel").fetchall()}
     renamed = [f"weather_{key}" if key in taken else key for key in numbers]
     picked = ", ".join(f'"{key}"::DOUBLE AS "{new}"' for key, new in zip(numbers, renamed))
     where = " AND ".join(f'"{key}"::VARCHAR = ?' for key in keep) or "true"
-    con.execute(
-        f'CREATE OR REPLACE TEMP TABLE _weather AS SELECT "{when}"::TIMESTAMP AS moment, {picked} '
-        f"FROM {source} WHERE {where}",
-        list(keep.values()),
-    )
-    row = con.execute("""SELECT count(*), count(DISTINCT moment), count(DISTINCT date_trunc('hour', moment)),
+    try:
+        con.execute(
+            f'CREATE OR REPLACE TEMP TABLE _weather AS SELECT "{when}"::TIMESTAMP AS moment, {picked} '
+            f"FROM {source} WHERE {where}",
+            list(keep.values()),
+        )
+    except duckdb.Error as error:
+        raise ValueError(f"weather file {path} cannot be read: {str(error).splitlines()[0]}") from None
+    step = _check_weather(con, path, keep)
+    con.execute(f"UPDATE _weather SET moment = date_trunc('{step}', moment)")
+    return renamed, f"date_trunc('{step}', {'ds' if when.strip().lower() == 'ds' else 'local'})"
+
+
+def _is_number(kind: str) -> bool:
+    return kind in ("DOUBLE", "FLOAT", "BOOLEAN") or "INT" in kind or "DECIMAL" in kind
+
+
+def _check_weather(con: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str]) -> str:
+    """``"hour"`` or ``"day"``, whichever has one row each."""
+    row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
                                 count(DISTINCT moment::DATE) FROM _weather""").fetchone()
     assert row is not None
-    hourly = row[2] > row[3]
     if not row[0]:
         raise ValueError(f"weather file {path} has no row that weather_keep={dict(keep)!r} keeps")
-    if row[0] > (row[2] if hourly else row[3]):
+    step = "hour" if row[1] > row[2] else "day"
+    if row[0] > max(row[1:]):
         raise ValueError(
-            f"weather file {path} has several rows for one {'hour' if hourly else 'day'}; "
-            "keep one place's rows with weather_keep, for instance {'zip': '94107'}"
+            f"weather file {path} has several rows for one {step}; keep one place's rows with weather_keep, "
+            "for instance {'zip_code': '94107'}"
         )
-    con.execute(f"UPDATE _weather SET moment = date_trunc('{'hour' if hourly else 'day'}', moment)")
-    return renamed, hourly
+    return step

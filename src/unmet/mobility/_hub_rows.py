@@ -30,8 +30,10 @@ def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
                sum(deliveries)::INTEGER AS deliveries, sum(removals)::INTEGER AS removals,
                sum(stock_start)::INTEGER AS stock_start, sum(stock_end)::INTEGER AS stock_end,
                sum(capacity)::INTEGER AS capacity, sum(available_s)::BIGINT AS available_s,
-               sum(empty_s)::BIGINT AS empty_s, sum(closed_s)::BIGINT AS closed_s, sum(unknown_s)::BIGINT AS unknown_s,
-               sum(w::HUGEINT * available_s)::DOUBLE / nullif(sum(w::HUGEINT * (available_s + empty_s)), 0)::DOUBLE
+               sum(empty_s)::BIGINT AS empty_s,
+               sum(closed_s)::BIGINT AS closed_s, sum(unknown_s)::BIGINT AS unknown_s,
+               sum(w::HUGEINT * available_s)::DOUBLE
+                   / nullif(sum(w::HUGEINT * (available_s + empty_s)), 0)::DOUBLE
                    AS exposure,
                NULL::BOOLEAN AS usable, bool_or(inferred) AS inferred
         FROM _rows JOIN {members} ON place = unique_id JOIN _usual USING (unique_id)

@@ -99,11 +99,12 @@ def membership(
 
 def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: int) -> dict[str, str]:
     # Averages of whole micro-degrees: sums of floats would depend on the number of threads.
-    where = f"""SELECT start_place AS place, count(*) AS rides, avg(round(start_lat * 1000000)::BIGINT) / 1e6 AS lat,
+    where = f"""SELECT start_place AS place, count(*) AS rides,
+                       avg(round(start_lat * 1000000)::BIGINT) / 1e6 AS lat,
                        avg(round(start_lng * 1000000)::BIGINT) / 1e6 AS lng
                 FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL GROUP BY start_place"""
     known = (
-        "SELECT place, any_value(lat ORDER BY lat) AS lat, any_value(lng ORDER BY lng) AS lng FROM stations GROUP BY place"
+        "SELECT place, min(lat) AS lat, min(lng) AS lng FROM stations GROUP BY place"
         if exists(con, "stations")
         else "SELECT NULL::VARCHAR AS place, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng WHERE false"
     )

@@ -31,12 +31,12 @@ class Ledger:
 
 def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
     """Whether a table or view of that name exists and has a row."""
-    found = con.execute(
-        "SELECT count(*) FROM information_schema.tables WHERE table_name = ?", [table]
-    ).fetchone()
-    if not found or not found[0]:
+    import duckdb
+
+    try:
+        return con.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() is not None
+    except duckdb.CatalogException:
         return False
-    return con.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() is not None
 
 
 def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capacity: bool) -> Ledger:
@@ -63,8 +63,8 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         WITH named AS (
             SELECT DISTINCT start_place AS place FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL
             UNION SELECT place FROM ({records}) WHERE place IS NOT NULL)
-        SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place, d.capacity::INTEGER AS capacity,
-               r.place IS NOT NULL AS observed
+        SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place,
+               d.capacity::INTEGER AS capacity, r.place IS NOT NULL AS observed
         FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN ({records}) r USING (place)
         ORDER BY place""")
     con.execute(f"""
@@ -79,7 +79,8 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         con.execute("""
             CREATE OR REPLACE TEMP TABLE _records AS
             SELECT no, row_number() OVER (PARTITION BY no ORDER BY t)::INTEGER AS k, t, level, open FROM (
-                SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, arg_max(available, s.rowid)::INTEGER AS level,
+                SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t,
+                       arg_max(available, s.rowid)::INTEGER AS level,
                        arg_max(coalesce(renting, true), s.rowid) AS open
                 FROM status s JOIN _places USING (place)
                 WHERE available IS NOT NULL AND "at" IS NOT NULL GROUP BY no, t)""")
@@ -97,7 +98,10 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
     records = con.execute("SELECT min(t), max(t) FROM _records").fetchone()
     places = con.execute("SELECT count(*), count(*) FILTER (observed) FROM _places").fetchone()
     lost = con.execute(f'SELECT count(*) FROM "{trips}" WHERE {COUNTED} AND start_place IS NULL').fetchone()
-    assert rides and records and places and lost
+    assert rides
+    assert records
+    assert places
+    assert lost
     if not rides[0]:
         raise ValueError(
             f"no ride of table {trips!r} has a known start place; give coordinates and places='h3', "

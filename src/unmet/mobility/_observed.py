@@ -14,18 +14,22 @@ _QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
 _CONTRADICTED = 2 * 3600
 
 
-def kind_of_feed(con: duckdb.DuckDBPyConnection) -> str:
-    """``"snapshots"`` if most records repeat the one before them at their place, else ``"events"``.
+def kind_of_feed(con: duckdb.DuckDBPyConnection, batch: tuple[int, int]) -> str:
+    """``"events"`` if most rides have a record in the same few seconds, else ``"snapshots"``.
 
     A feed of changes is silent while nothing changes, so its silence carries the last record forward;
-    in a feed of snapshots silence means that nobody looked.
+    in a feed of snapshots silence means that nobody looked. One batch of places is enough to tell.
     """
-    row = con.execute("""
-        SELECT count(*) FILTER (same), count(*) FROM (
-            SELECT level = lag(level) OVER w AND open = lag(open) OVER w AS same FROM _records
-            WINDOW w AS (PARTITION BY no ORDER BY k)) WHERE same IS NOT NULL""").fetchone()
+    here = within(batch)
+    whole = con.execute(f"SELECT bool_and(t % 60 = 0) FROM _rides WHERE {here}").fetchone()
+    width = 60 if whole and whole[0] else 5
+    row = con.execute(f"""
+        SELECT count(*) FILTER (met), count(*) FROM (
+            SELECT EXISTS (FROM (SELECT DISTINCT no, unnest([-1, 0, 1]) + t // {width} AS bin FROM _records
+                                 WHERE {here}) s WHERE s.no = r.no AND s.bin = r.t // {width}) AS met
+            FROM _rides r JOIN _places USING (no) WHERE observed AND {here})""").fetchone()
     assert row is not None
-    return "snapshots" if row[1] and 2 * row[0] > row[1] else "events"
+    return "events" if 2 * row[0] > row[1] else "snapshots"
 
 
 def reconcile(
@@ -49,7 +53,8 @@ def reconcile(
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE _events AS
         SELECT *, (sum(change) OVER w)::INTEGER AS net, (count(k) OVER w)::INTEGER AS run FROM (
-            SELECT no, t, CASE WHEN change > 0 THEN 1 ELSE 2 END::TINYINT AS kind, change, NULL::INTEGER AS k
+            SELECT no, t, CASE WHEN change > 0 THEN 1 ELSE 2 END::TINYINT AS kind, change,
+                   NULL::INTEGER AS k
             FROM _rides SEMI JOIN (SELECT no FROM _places WHERE observed AND {here}) USING (no)
             UNION ALL
             SELECT no, t, 3::TINYINT, 0::TINYINT, k FROM _records WHERE {here})
@@ -80,7 +85,8 @@ def reconcile(
         WINDOW w AS (PARTITION BY no, run ORDER BY t, kind, needed)""")
     con.execute("""
         CREATE OR REPLACE TEMP TABLE _residuals AS
-        SELECT o.no, o.k - 1 AS run, o.t, (o.level - o.net - b.base - coalesce(s.needed, 0))::INTEGER AS change
+        SELECT o.no, o.k - 1 AS run, o.t,
+               (o.level - o.net - b.base - coalesce(s.needed, 0))::INTEGER AS change
         FROM _observed o JOIN _bases b ON b.no = o.no AND b.run = o.k - 1
         LEFT JOIN (SELECT no, run, max(needed) AS needed FROM _short GROUP BY no, run) s
                ON s.no = o.no AND s.run = o.k - 1
@@ -93,9 +99,8 @@ def reconcile(
         UNION ALL SELECT no, t, change FROM _residuals WHERE change <> 0;
         INSERT INTO _opening SELECT no, base FROM _bases WHERE run = 0;""")
     _regimes(con, last, max_gap, feed, skew)
-    con.execute(
-        "DROP TABLE _events; DROP TABLE _observed; DROP TABLE _bases; DROP TABLE _short; DROP TABLE _residuals"
-    )
+    for table in ("_events", "_observed", "_bases", "_short", "_residuals"):
+        con.execute(f"DROP TABLE {table}")
 
 
 def _correct(con: duckdb.DuckDBPyConnection, skew: int) -> None:
@@ -104,22 +109,26 @@ def _correct(con: duckdb.DuckDBPyConnection, skew: int) -> None:
         return
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE _suspects AS
-        SELECT no, k, came, comes, unnest([greatest(t - {skew}, before), t, least(t + {skew}, after)]) AS moment,
-               unnest([0, 1, 2]) AS edge
+        SELECT no, k, came, comes, unnest([0, 1, 2]) AS edge,
+               unnest([greatest(t - {skew}, before), t, least(t + {skew}, after)]) AS moment
         FROM _observed WHERE came * comes < 0""")
     con.execute("""
         CREATE OR REPLACE TEMP TABLE _corrections AS
         WITH seen AS (
             SELECT no, t, max(taken) AS taken, max(back) AS back FROM (
-                SELECT no, t, sum((change < 0)::INTEGER) OVER w AS taken, sum((change > 0)::INTEGER) OVER w AS back
+                SELECT no, t, sum((change < 0)::INTEGER) OVER w AS taken,
+                       sum((change > 0)::INTEGER) OVER w AS back
                 FROM _events SEMI JOIN _suspects USING (no)
                 WINDOW w AS (PARTITION BY no ORDER BY t, kind ROWS UNBOUNDED PRECEDING))
             GROUP BY no, t),
         counted AS (
             SELECT s.no, s.k, any_value(came) AS came, any_value(comes) AS comes,
-                   max(coalesce(taken, 0)) FILTER (edge = 0) AS p0, max(coalesce(taken, 0)) FILTER (edge = 1) AS p1,
-                   max(coalesce(taken, 0)) FILTER (edge = 2) AS p2, max(coalesce(back, 0)) FILTER (edge = 0) AS r0,
-                   max(coalesce(back, 0)) FILTER (edge = 1) AS r1, max(coalesce(back, 0)) FILTER (edge = 2) AS r2
+                   max(coalesce(taken, 0)) FILTER (edge = 0) AS p0,
+                   max(coalesce(taken, 0)) FILTER (edge = 1) AS p1,
+                   max(coalesce(taken, 0)) FILTER (edge = 2) AS p2,
+                   max(coalesce(back, 0)) FILTER (edge = 0) AS r0,
+                   max(coalesce(back, 0)) FILTER (edge = 1) AS r1,
+                   max(coalesce(back, 0)) FILTER (edge = 2) AS r2
             FROM _suspects s ASOF LEFT JOIN seen e ON s.no = e.no AND s.moment >= e.t GROUP BY s.no, s.k)
         SELECT no, k, CASE WHEN came < 0 THEN least(-came, comes, (p2 - p1) + (r1 - r0))
                            ELSE -least(came, -comes, (r2 - r1) + (p1 - p0)) END::INTEGER AS shift

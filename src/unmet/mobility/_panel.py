@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from unmet.mobility._covariates import add_covariates, check_covariates
 from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._hubs import membership
 from unmet.mobility._observed import CLOSED, OPEN, UNKNOWN
+from unmet.mobility._panel_file import describe_panel
 from unmet.mobility._periods import Periods, check_zone, make_periods
 from unmet.mobility._places import cell_trips
 from unmet.mobility._segments import EDGE, MOVE, RIDE, segments
@@ -116,6 +118,9 @@ def build_panel(
     report = _report(con, books, periods, places)
     _write_table(con)
     added = add_covariates(con, zone, names, holidays, weather, weather_keep)
+    describe_panel(
+        con, {"zone": zone, "by": by, "kind": places, "counts": "rides not flagged, or over a day"}
+    )
     return PanelReport(**{**report, "covariates": added})
 
 
@@ -176,16 +181,14 @@ def _report(con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, kind
         SELECT count(*), count(DISTINCT unique_id), sum(y), count(*) FILTER (empty_s > 0),
                count(*) FILTER (inferred), sum(available_s), sum(empty_s), sum(closed_s), sum(unknown_s)
         FROM _rows""").fetchone()
-    ends = con.execute("""SELECT strftime(make_timestamp(min(start) * 1000000), '%Y-%m-%dT%H:%M:%SZ'),
-                                 strftime(make_timestamp(max(stop) * 1000000), '%Y-%m-%dT%H:%M:%SZ') FROM _periods""").fetchone()
-    assert row is not None and ends is not None
+    assert row is not None
     total = max(1, sum(row[5:9]))
     return {
         "rows": row[0],
         "places": row[1],
         "periods": periods.count,
-        "first": ends[0],
-        "last": ends[1],
+        "first": _stamp(periods.first),
+        "last": _stamp(periods.last),
         "by": periods.by,
         "zone": periods.zone,
         "kind": kind,
@@ -202,3 +205,7 @@ def _report(con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, kind
         "feed": books.feed,
         "inferred_from": books.inferred_from,
     }
+
+
+def _stamp(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

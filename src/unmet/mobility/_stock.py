@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 SKEW = "1 minute"
-IDLE = "7 days"
+IDLE = "1 day"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def fill_books(
     first, last = known_range(con, ledger, zone)
     kind = None
     if status:
-        kind = feed or kind_of_feed(con)
+        kind = feed or kind_of_feed(con, ledger.batches[0])
         for done, batch in enumerate(ledger.batches):
             tell("reconciling records with rides", done, len(ledger.batches))
             reconcile(con, batch, last, gap, kind, seconds_of(con, SKEW, "skew"))
@@ -70,7 +70,8 @@ def known_range(con: duckdb.DuckDBPyConnection, ledger: Ledger, zone: str) -> tu
         """
         WITH days AS (SELECT date_trunc('day', timezone($z, to_timestamp($a))) AS a,
                              date_trunc('day', timezone($z, to_timestamp($b))) + INTERVAL 1 day AS b)
-        SELECT epoch(timezone($z, a)::TIMESTAMP)::BIGINT, epoch(timezone($z, b)::TIMESTAMP)::BIGINT - 1 FROM days""",
+        SELECT epoch(timezone($z, a)::TIMESTAMP)::BIGINT,
+               epoch(timezone($z, b)::TIMESTAMP)::BIGINT - 1 FROM days""",
         {"z": zone, "a": ledger.first_ride, "b": ledger.last_ride},
     ).fetchone()
     assert row is not None

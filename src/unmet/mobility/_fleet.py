@@ -1,0 +1,63 @@
+"""The paper's fleet reduction: what would have been seen with fewer vehicles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How many vehicles and rides a reduction kept."""
+
+    table: str
+    vehicles: int
+    vehicles_kept: int
+    rides: int
+    rides_kept: int
+
+
+def reduce_fleet(
+    con: duckdb.DuckDBPyConnection,
+    share: float,
+    seed: int,
+    *,
+    trips: str = "trips",
+    into: str = "trips_reduced",
+) -> Reduction:
+    """Write table `into`: the rides of `trips` without those of a random `share` of the vehicles.
+
+    All rides are latent demand, the rides kept are what a smaller fleet would have shown: on every row of a
+    panel the censored count is at most the latent one. Build both panels with ``build_panel(…, trips=…)``.
+
+    Parameters
+    ----------
+    share : α, the share of vehicles whose rides are removed, from 0 to 1.
+    seed : of the random choice; the choice depends on the set of vehicle ids and the seed only.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must lie between 0 and 1, got {share!r}")
+    if into == trips:
+        raise ValueError("into must name another table than trips, whose rides stay as they are")
+    row = con.execute(f'SELECT count(*), count(vehicle_id) FROM "{trips}"').fetchone()
+    assert row is not None
+    if row[0] != row[1]:
+        raise ValueError(
+            f"{row[0] - row[1]:,} of {row[0]:,} rides have no vehicle id; a fleet can be reduced only "
+            "where every ride names its vehicle"
+        )
+    names = [r[0] for r in con.execute(f'SELECT DISTINCT vehicle_id FROM "{trips}" ORDER BY 1').fetchall()]
+    gone = np.random.default_rng(seed).choice(len(names), size=round(share * len(names)), replace=False)
+    con.execute("CREATE OR REPLACE TEMP TABLE _gone (vehicle_id VARCHAR)")
+    if len(gone):
+        con.execute("INSERT INTO _gone SELECT unnest(?::VARCHAR[])", [[names[i] for i in sorted(gone)]])
+    con.execute(f'CREATE OR REPLACE TABLE "{into}" AS FROM "{trips}" ANTI JOIN _gone USING (vehicle_id)')
+    con.execute("DROP TABLE _gone")
+    kept = con.execute(f'SELECT count(*) FROM "{into}"').fetchone()
+    assert kept is not None
+    return Reduction(into, len(names), len(names) - len(gone), row[0], kept[0])

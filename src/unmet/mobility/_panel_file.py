@@ -1,0 +1,134 @@
+"""Panel files: written whole or not at all, in a fixed order, with their zone and meaning inside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unmet.mobility._ledger import exists
+from unmet.runs import atomic_write
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEANING = {
+    "unique_id": "place: station, H3 cell or hub",
+    "ds": "start of the local period, naive UTC",
+    "y": "pickups seen",
+    "censored": "at some moment of the period no vehicle could be rented",
+    "exposure": "share of known, open time in which a vehicle could be rented; null: no such time",
+    "threshold": "stock at the start less removals; 0 claims nothing; null for hubs",
+    "supply": "stock at the start + returns + deliveries; y never exceeds it",
+    "returns": "vehicles that rides brought",
+    "deliveries": "vehicles that came without a ride",
+    "removals": "vehicles that left without a ride",
+    "stock_start": "vehicles at the start of the period",
+    "stock_end": "vehicles at its end",
+    "capacity": "docks",
+    "inferred": "stock of some moment rests on rides alone",
+    "observed": "share of the period in which the place was known and open",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Columns of a panel as NumPy arrays, with what the file says about itself (zone, by, kind, …)."""
+
+    columns: dict[str, np.ndarray]
+    about: dict[str, str]
+
+    def __len__(self) -> int:
+        return len(self.columns["ds"])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    def frame(self, library: str = "pandas") -> Any:
+        """The columns as a data frame of an installed library, ``"pandas"`` or ``"polars"``."""
+        if library not in ("pandas", "polars"):
+            raise ValueError(f"library must be 'pandas' or 'polars', got {library!r}")
+        module: Any = __import__(library)
+        return module.DataFrame(dict(self.columns))
+
+
+def describe_panel(con: duckdb.DuckDBPyConnection, about: Mapping[str, str]) -> None:
+    """Keep what is to be written into the file beside the panel."""
+    con.execute("CREATE OR REPLACE TABLE panel_about (key VARCHAR, value VARCHAR)")
+    con.executemany("INSERT INTO panel_about VALUES (?, ?)", [list(pair) for pair in about.items()])
+
+
+def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) -> Path:
+    """Write table ``panel`` to Parquet (or CSV, by the name's ending), ordered by place and time.
+
+    The file appears at `path` only when it is complete. Parquet files carry ``unmet.zone``, ``unmet.by``
+    and the meaning of each column in their metadata. The same panel gives the same bytes.
+    """
+    target = Path(path)
+    if not exists(con, "panel"):
+        raise ValueError("there is no panel to write; call build_panel first")
+    if target.suffix.lower() not in (".parquet", ".csv"):
+        raise ValueError(f"path must end in .parquet or .csv, got {target.name!r}")
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise ValueError(f"folder {target.parent} does not exist; make it first")
+    about = dict(con.execute("SELECT key, value FROM panel_about").fetchall())
+    names = [row[0] for row in con.execute("DESCRIBE panel").fetchall()]
+    with tempfile.TemporaryDirectory(prefix="unmet-") as folder:
+        staged = Path(folder) / "panel"
+        if target.suffix.lower() == ".csv":
+            options = "FORMAT csv, HEADER true"
+        else:
+            notes = {f"unmet.{key}": value for key, value in about.items()}
+            notes |= {f"unmet.column.{name}": MEANING[name] for name in names if name in MEANING}
+            pairs = ", ".join(f"{_quoted(key)}: {_quoted(value)}" for key, value in notes.items())
+            options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{pairs}}}"
+        con.execute(f"COPY (FROM panel ORDER BY unique_id, ds) TO {_quoted(str(staged))} ({options})")
+        with open(staged, "rb") as source, atomic_write(target) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+    return target
+
+
+def read_panel(path: str | os.PathLike[str]) -> Panel:
+    """Read a Parquet file written by :func:`write_panel`."""
+    import duckdb
+
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"panel file {path} does not exist")
+    name = _quoted(str(path))
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        try:
+            notes = con.execute(
+                f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"
+            ).fetchall()
+            found = con.execute(f"FROM read_parquet({name}) ORDER BY unique_id, ds").fetchnumpy()
+        except duckdb.Error as error:
+            raise ValueError(f"{path} is not a panel file: {str(error).splitlines()[0]}") from None
+    about = {key.removeprefix("unmet."): value for key, value in notes if key.startswith("unmet.")}
+    if "zone" not in about:
+        raise ValueError(f"{path} is not a panel file: it names no zone; write it with `unmet panel`")
+    return Panel({key: _plain(value) for key, value in found.items()}, about)
+
+
+def _plain(values: Any) -> np.ndarray:
+    """Nulls become NaN in columns of numbers and None in others."""
+    if isinstance(values, np.ma.MaskedArray):
+        if not values.mask.any():
+            return np.asarray(values.data)
+        if values.dtype.kind in "iuf":
+            return np.where(values.mask, np.nan, values.data.astype(float))
+        return np.where(values.mask, None, values.data.astype(object))
+    return np.asarray(values)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
