@@ -1,0 +1,1 @@
+"""Benchmarks: what the package costs against what people would otherwise use."""

@@ -1,0 +1,1 @@
+"""Engine benchmarks: the same problems, settings and stopping rule in every contender."""
