@@ -60,13 +60,13 @@ def compare(config: Config, folder: Path) -> int:
     ):
         steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in cost.steps.items())
         print(
-            f"{name:7}{count:>12,} rides {cost.seconds:8.1f} s {cost.cpu:8.1f} CPU s {1e6 * cost.seconds / count:7.2f} µs/ride "
-            f"peak {cost.peak / 1e9:5.2f} GB   ({steps})"
+            f"{name:7}{count:>12,} rides {cost.seconds:8.1f} s {cost.cpu:8.1f} CPU s "
+            f"{1e6 * cost.seconds / count:7.2f} µs/ride  peak {cost.peak / 1e9:5.2f} GB   ({steps})"
         )
     growth = (many.seconds / large) / (few.seconds / fewer)
     print(
-        f"pandas / unmet: {other.seconds / many.seconds:.2f} × the time ({other.cpu / many.cpu:.2f} × the CPU "
-        f"time), {other.peak / many.peak:.2f} × the memory"
+        f"pandas / unmet: {other.seconds / many.seconds:.2f} × the time, "
+        f"{other.cpu / many.cpu:.2f} × the CPU time, {other.peak / many.peak:.2f} × the memory"
     )
     print(f"cost per ride, {large:,} against {fewer:,} rides: {growth:.2f}")
     different = differences(folder / f"unmet-{config.districts}.parquet", folder / "pandas.parquet")
