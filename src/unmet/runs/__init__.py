@@ -5,6 +5,8 @@ Nothing here imports JAX, rich or loky before it is used.
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
 from unmet.runs._compile_cache import enable_compile_cache
+from unmet.runs._lock import FolderInUseError, FolderLock
+from unmet.runs._manifest import Run, RunError, code_version
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._progress import Progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
@@ -12,12 +14,17 @@ from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
 __all__ = [
+    "FolderInUseError",
+    "FolderLock",
     "ModelFileError",
     "Progress",
+    "Run",
+    "RunError",
     "ShardError",
     "ShardValueError",
     "atomic_write",
     "available_cores",
+    "code_version",
     "enable_compile_cache",
     "limit_xla_threads",
     "load_model",

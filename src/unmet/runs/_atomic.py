@@ -58,13 +58,13 @@ def atomic_write(path: str | os.PathLike[str], *, tidy: bool = True) -> Iterator
     """
     target = Path(path)
     if os.path.isdir(target):  # unlike Path.is_dir, no error of its own for an overlong name
-        raise _explained(IsADirectoryError(errno.EISDIR, ""), target)
+        raise explain_error(IsADirectoryError(errno.EISDIR, ""), target)
     if tidy:
         remove_leftovers(target.parent)
     try:
         descriptor, temporary = _open_locked(target.parent)
     except OSError as error:
-        raise _explained(error, target) from error
+        raise explain_error(error, target) from error
     file = os.fdopen(descriptor, "wb")
     try:
         try:
@@ -72,14 +72,14 @@ def atomic_write(path: str | os.PathLike[str], *, tidy: bool = True) -> Iterator
         except OSError as error:
             # Only a failed write has no file name; whatever else goes wrong in the block is the caller's.
             if error.filename is None and error.errno in _HINTS:
-                raise _explained(error, target) from error
+                raise explain_error(error, target) from error
             raise
         try:
             file.flush()
             os.fsync(file.fileno())
             os.replace(temporary, target)
         except OSError as error:
-            raise _explained(error, target) from error
+            raise explain_error(error, target) from error
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -158,6 +158,7 @@ def _open_locked(folder: Path) -> tuple[int, Path]:
     raise OSError(errno.EBUSY, "no temporary file could be made")
 
 
-def _explained(error: OSError, target: Path) -> OSError:
+def explain_error(error: OSError, target: Path) -> OSError:
+    """The same error with the path and a reason in words."""
     hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
     return OSError(error.errno or errno.EIO, f"cannot write {target.name}: {hint}", str(target))
