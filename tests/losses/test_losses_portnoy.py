@@ -66,9 +66,7 @@ def test_any_number_of_trailing_axes_and_both_libraries():
     assert np.allclose(both[:, 1], crossing_level(y[:, 1], curves[..., 1], GRID))
     assert np.allclose(both, crossing_level(y, curves, GRID[:, None, None]))
     # A float64 y may sit on the other side of a float32 quantile only by rounding, so levels agree closely.
-    assert np.allclose(
-        both, crossing_level(jnp.asarray(y), jnp.asarray(curves), jnp.asarray(GRID)), atol=1e-4
-    )
+    assert np.allclose(both, jax.jit(crossing_level)(y, curves, GRID), atol=1e-4)
     assert portnoy_loss(y, curves, GRID, y > 0, 9.0).shape == (4, 6, 3)
 
 
@@ -106,7 +104,7 @@ def test_a_row_far_below_the_grid_pulls_at_no_quantile():
     def loss(curves):
         return portnoy_loss(jnp.array([-50.0]), curves, jnp.asarray(GRID), jnp.array([True]), 60.0).sum()
 
-    assert np.allclose(jax.grad(loss)(jnp.asarray(CURVE)[:, None]), 0, atol=1e-6)
+    assert np.allclose(jax.jit(jax.grad(loss))(jnp.asarray(CURVE)[:, None]), 0, atol=1e-6)
 
 
 def test_no_gradient_flows_through_the_weights():
@@ -121,7 +119,8 @@ def test_no_gradient_flows_through_the_weights():
     def loss(q):
         return portnoy_loss(y, q, GRID, np.ones(15, bool), 30.0).sum()
 
-    assert np.allclose(jax.grad(loss)(jnp.asarray(curves)), jax.grad(held)(jnp.asarray(curves)), atol=1e-6)
+    slopes = [jax.jit(jax.grad(function))(jnp.asarray(curves)) for function in (loss, held)]
+    assert np.allclose(*slopes, atol=1e-6)
 
 
 def test_gradients_are_finite_at_ties_and_between_equal_quantiles():
@@ -130,8 +129,9 @@ def test_gradients_are_finite_at_ties_and_between_equal_quantiles():
     def loss(q, y):
         return portnoy_loss(y, q, jnp.asarray(GRID), jnp.array([True, True]), 10.0).sum()
 
+    slopes = jax.jit(jax.grad(loss, argnums=(0, 1)))
     for y in (0.0, 1.0, 2.0, 3.0, 9.0):
-        gradients = jax.grad(loss, argnums=(0, 1))(curves, jnp.full(2, y))
+        gradients = slopes(curves, jnp.full(2, y))
         assert all(np.isfinite(gradient).all() for gradient in gradients)
 
 
@@ -164,12 +164,14 @@ def test_smoothing_uses_the_smoothed_loss():
 @pytest.mark.parametrize("xp", [np, jnp])
 def test_float32_stays_float32(xp):
     small, curves, grid = xp.ones(3, "float32"), xp.ones((4, 3), "float32"), xp.asarray(GRID, "float32")
-    level = crossing_level(small, curves, grid)
-    assert level.dtype == np.float32
-    assert portnoy_weights(level, grid[:, None]).dtype == np.float32
-    loss = portnoy_loss(small, curves, grid, small > 0, 9.0, width=0.1)
-    assert loss.dtype == np.float32
-    assert not getattr(loss, "weak_type", False)
+
+    def results():
+        level = crossing_level(small, curves, grid)
+        loss = portnoy_loss(small, curves, grid, small > 0, 9.0, width=0.1)
+        return level, portnoy_weights(level, grid[:, None]), loss
+
+    for result in results() if xp is np else jax.eval_shape(results):
+        assert (result.dtype, getattr(result, "weak_type", False)) == (np.float32, False)
 
 
 def test_misfits_are_refused():
