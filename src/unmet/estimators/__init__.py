@@ -1,0 +1,27 @@
+"""scikit-learn estimators for censored targets, thin shells over the trainer."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from unmet.estimators._files import load
+
+if TYPE_CHECKING:
+    from unmet.estimators._many import fit_many, iter_fit_many
+    from unmet.estimators._regressor import CensoredQuantileRegressor
+    from unmet.estimators._tobit import TobitRegressor
+
+# Loaded late: loading a saved model imports neither scikit-learn nor JAX until it is used.
+_HOMES = {
+    "CensoredQuantileRegressor": "_regressor",
+    "TobitRegressor": "_tobit",
+    "fit_many": "_many",
+    "iter_fit_many": "_many",
+}
+
+__all__ = ["CensoredQuantileRegressor", "TobitRegressor", "fit_many", "iter_fit_many", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unmet.estimators' has no attribute {name!r}")
+    return getattr(import_module(f"unmet.estimators.{_HOMES[name]}"), name)

@@ -1,0 +1,179 @@
+"""Saved estimators: parameters and weights as plain data, opened only when they are used.
+
+This module imports neither scikit-learn nor JAX by itself.
+"""
+
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from unmet.runs import ModelFileError, load_model, save_model
+
+# The estimators that may be loaded, and where they live: a file never names a module to import.
+_ESTIMATORS = {
+    "CensoredQuantileRegressor": "unmet.estimators._regressor",
+    "TobitRegressor": "unmet.estimators._tobit",
+}
+
+
+def save(estimator: Any, path: Any) -> None:
+    """Write a fitted estimator to a folder."""
+    from unmet.estimators._fitted import leaf_names
+
+    fitted = estimator.fitted_
+    arrays = {"x_center": fitted.scaling.x_center, "x_scale": fitted.scaling.x_scale}
+    for index, member in enumerate(fitted.members):
+        for name, leaf in zip(leaf_names(member.spec), member.leaves):
+            arrays[f"member{index}.{name}"] = leaf
+    names = getattr(estimator, "feature_names_in_", None)
+    config = {
+        "estimator": type(estimator).__name__,
+        "parameters": {
+            name: _to_plain(name, value) for name, value in estimator.get_params(deep=False).items()
+        },
+        "columns": int(estimator.n_features_in_),
+        "column_names": None if names is None else [str(name) for name in names],
+        "levels": [list(member.levels) for member in fitted.members],
+        "y_center": float(fitted.scaling.y_center),
+        "y_scale": float(fitted.scaling.y_scale),
+        "epochs": int(estimator.n_iter_),
+    }
+    save_model(path, config, arrays)
+
+
+def load(path: Any, network: Any = None) -> Any:
+    """The estimator that was saved at `path`, ready to predict.
+
+    Files are checked now; scikit-learn and JAX are imported when the estimator is first used.
+
+    Parameters
+    ----------
+    network : callable, optional
+        For a model that was fitted with a network of your own: the same callable. It is not saved, because
+        loading a file never runs code.
+    """
+    config, arrays = load_model(path)
+    if config.get("estimator") not in _ESTIMATORS:
+        raise ModelFileError(f"{path}: unknown estimator {config.get('estimator')!r}")
+    custom = config["parameters"].get("network") == {"custom": True}
+    if custom and network is None:
+        raise ValueError("this model has a network of your own: pass it again as network=")
+    if not custom and network is not None:
+        raise ValueError("network= is only for models that were fitted with a network of your own")
+    return _Unopened(str(path), config, arrays, network)
+
+
+def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], network: Any) -> Any:
+    """Build the estimator from checked files."""
+    from unmet.estimators._fitted import Fitted, Member, leaf_names, tree_of
+    from unmet.estimators._prepare import model_spec
+    from unmet.estimators._scaling import Scaling
+
+    kind = getattr(import_module(_ESTIMATORS[config["estimator"]]), config["estimator"])
+    parameters = {name: _from_plain(value) for name, value in config["parameters"].items()}
+    if network is not None:
+        parameters["network"] = network
+    try:
+        estimator = kind(**parameters)
+        settings = estimator._settings()
+        columns = config["columns"]
+        members = []
+        for index, levels in enumerate(config["levels"]):
+            spec = model_spec(settings, columns, len(levels))
+            leaves = [arrays.pop(f"member{index}.{name}") for name in leaf_names(spec)]
+            wanted = [(leaf.shape, leaf.dtype) for leaf in _leaves(tree_of(spec))]
+            if [(leaf.shape, leaf.dtype) for leaf in leaves] != wanted:
+                raise ValueError("the shapes of the weights do not fit the parameters")
+            members.append(Member(spec, tuple(levels), tuple(leaves)))
+        center, scale = arrays.pop("x_center"), arrays.pop("x_scale")
+        if center.shape != (columns,) or scale.shape != (columns,) or arrays:
+            raise ValueError("the arrays do not fit the parameters")
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path}: the files do not describe a fitted {config['estimator']}: {error}") from error
+    estimator.fitted_ = Fitted(
+        tuple(members),
+        Scaling(center, scale, config["y_center"], config["y_scale"]),
+        monotone=settings.head != "free",
+        parametric=settings.parametric,
+        mirrored=settings.side == "left",
+    )
+    estimator.n_features_in_ = columns
+    estimator.n_iter_ = config["epochs"]
+    if config["column_names"] is not None:
+        estimator.feature_names_in_ = np.array(config["column_names"], dtype=object)
+    return estimator
+
+
+def _leaves(tree: Any) -> list[Any]:
+    import jax
+
+    return jax.tree.leaves(tree)
+
+
+def _to_plain(name: str, value: Any) -> Any:
+    if name == "network" and callable(value):
+        return {"custom": True}
+    if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
+        return None  # a generator has moved on; the fitted model no longer needs it
+    if name == "head" and not isinstance(value, str):
+        return {"location_scale": _to_plain("", asdict(value))}
+    if isinstance(value, dict):
+        return {key: _to_plain("", item) for key, item in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [_to_plain("", item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_from_plain(item) for item in value)
+    if isinstance(value, dict) and set(value) == {"location_scale"}:
+        from unmet.networks import LocationScale
+
+        return LocationScale(**{name: _from_plain(item) for name, item in value["location_scale"].items()})
+    return value
+
+
+class _Unopened:
+    """A saved estimator that becomes the real one at its first use, whatever is asked of it."""
+
+    def __init__(self, *parts: Any) -> None:
+        object.__setattr__(self, "_parts", parts)
+
+    def _real(self) -> Any:
+        parts = object.__getattribute__(self, "_parts")
+        if len(parts) == 4:
+            path, config, arrays, network = parts
+            parts = (_open(path, config, dict(arrays), network),)
+            object.__setattr__(self, "_parts", parts)
+        return parts[0]
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._real())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real(), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._real(), name, value)
+
+    def __repr__(self) -> str:
+        return repr(self._real())
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real())
+
+    def __reduce__(self) -> Any:
+        return (_same, (self._real(),))
+
+    def __sklearn_clone__(self) -> Any:
+        from sklearn.base import clone
+
+        return clone(self._real())
+
+
+def _same(estimator: Any) -> Any:
+    return estimator

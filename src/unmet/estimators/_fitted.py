@@ -1,0 +1,114 @@
+"""A fitted model as data: what prediction and saving need, and nothing else."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from unmet.censoring import mirror_levels
+from unmet.estimators._scaling import Scaling
+from unmet.networks import Model, ModelSpec, Start, build
+
+# Rows are predicted in blocks of one fixed shape: a row's prediction never depends on its neighbours.
+_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Member:
+    """One trained network and the levels it predicts."""
+
+    spec: ModelSpec
+    levels: tuple[float, ...]
+    leaves: tuple[NDArray[Any], ...]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Networks that together predict all levels, in the user's units."""
+
+    members: tuple[Member, ...]
+    scaling: Scaling
+    monotone: bool
+    parametric: bool
+    mirrored: bool  # the networks predict −y
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """All fitted levels of y, increasing."""
+        levels = tuple(level for member in self.members for level in member.levels)
+        return mirror_levels(levels) if self.mirrored else levels
+
+    def quantiles(self, X: NDArray[np.float64], wanted: tuple[float, ...]) -> NDArray[np.float64]:
+        """Predicted quantiles, shape (rows, wanted)."""
+        x = self.scaling.inputs(X)
+        if self.mirrored:
+            wanted = mirror_levels(wanted)
+        if self.parametric:  # a distribution answers for any level
+            values = _predict(self.members[0], x, wanted)
+        else:
+            values = np.concatenate([_predict(member, x, member.levels) for member in self.members])
+            levels = tuple(level for member in self.members for level in member.levels)
+            values = _at_levels(values, levels, wanted)
+        if self.monotone:  # only rounding could disturb the order
+            values = np.maximum.accumulate(values, axis=0)
+        restored = self.scaling.restore(values)
+        return -restored[::-1].T if self.mirrored else restored.T
+
+
+def _at_levels(
+    values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[float, ...]
+) -> NDArray[Any]:
+    """Rows of `values` at the wanted levels, interpolated linearly in normal scores between fitted ones."""
+    position = {level: index for index, level in enumerate(levels)}
+    if all(level in position for level in wanted):
+        return values[[position[level] for level in wanted]]
+    scores = ndtri(np.asarray(levels))
+    place = np.interp(ndtri(np.asarray(wanted)), scores, np.arange(len(levels)))
+    lower = np.minimum(place.astype(int), max(len(levels) - 2, 0))
+    share = (place - lower)[:, None].astype(values.dtype)
+    upper = np.minimum(lower + 1, len(levels) - 1)
+    return values[lower] + share * (values[upper] - values[lower])
+
+
+def _predict(member: Member, x: NDArray[np.float32], levels: tuple[float, ...]) -> NDArray[np.float32]:
+    rows = x.shape[1]
+    padded = np.zeros((member.spec.columns, -(-rows // _BLOCK) * _BLOCK), np.float32)
+    padded[: len(x), :rows] = x
+    run = _program(member.spec, len(levels))
+    leaves, asked = member.leaves, np.asarray(levels, np.float32)
+    out = np.empty((len(levels), padded.shape[1]), np.float32)
+    for begin in range(0, padded.shape[1], _BLOCK):
+        out[:, begin : begin + _BLOCK] = run(leaves, padded[:, begin : begin + _BLOCK], asked)
+    return out[:, :rows]
+
+
+@cache
+def tree_of(spec: ModelSpec) -> Any:
+    """Shapes and structure of a model of this spec."""
+
+    def begin() -> Model:
+        levels = (jnp.arange(spec.levels, dtype=jnp.float32) + 1) / (spec.levels + 1)
+        return build(spec, jax.random.key(0), levels, Start(0.0, 1.0), jnp.ones(spec.columns))
+
+    return jax.eval_shape(begin)
+
+
+@cache
+def _program(spec: ModelSpec, levels: int) -> Any:
+    structure = jax.tree.structure(tree_of(spec))
+
+    def run(leaves: tuple[Any, ...], x: Any, asked: Any) -> Any:
+        return jax.tree.unflatten(structure, leaves)(x, asked).quantiles
+
+    return jax.jit(run, compiler_options={"xla_cpu_multi_thread_eigen": False})
+
+
+def leaf_names(spec: ModelSpec) -> list[str]:
+    """A readable name for every leaf, such as body.layers[0].weight."""
+    paths = jax.tree_util.tree_flatten_with_path(tree_of(spec))[0]
+    return [jax.tree_util.keystr(path).lstrip(".") for path, _ in paths]

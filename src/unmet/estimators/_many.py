@@ -1,0 +1,125 @@
+"""Many fits at once: problems share compiled programs, slots and cores."""
+
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+from typing import Any
+
+from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._prepare import Prepared
+from unmet.estimators._settings import Settings
+from unmet.training import Job, Trained, train
+
+_DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
+# Problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
+_PROBLEMS_PER_TASK = 512
+
+
+def fit_many(
+    estimator: CensoredRegressor,
+    problems: Iterable[dict[str, Any]],
+    *,
+    n_jobs: int = 1,
+    progress: bool | None = None,
+) -> list[CensoredRegressor]:
+    """Fit one estimator to many problems; the same bits as `fit` one by one, many times faster.
+
+    Parameters
+    ----------
+    estimator
+        Settings for all problems. It is not fitted itself.
+    problems
+        Dicts with X and y, and optionally threshold, censored, validation, sample_weight, random_state. Any
+        other key is a parameter of the estimator, for that problem only.
+    n_jobs
+        Worker processes, one per core; −1: as many as there are cores.
+
+    Returns
+    -------
+    list
+        Fitted copies of the estimator, in the order of the problems.
+    """
+    found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress))
+    return [found[index] for index in range(len(found))]
+
+
+def iter_fit_many(
+    estimator: CensoredRegressor,
+    problems: Iterable[dict[str, Any]],
+    *,
+    n_jobs: int = 1,
+    progress: bool | None = None,
+) -> Iterator[tuple[int, CensoredRegressor]]:
+    """Yield (index, fitted estimator) as they finish. Memory does not grow with the number of problems."""
+    from unmet import runs
+
+    total = len(problems) if hasattr(problems, "__len__") else None  # type: ignore[arg-type]
+    workers = runs.available_cores() if n_jobs == -1 else n_jobs
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise ValueError(f"n_jobs must be a whole number of at least 1, or -1 for all cores, not {n_jobs!r}")
+    with runs.progress(total, "fit", "problem", shown=progress) as bar:
+        if workers == 1:
+            for index, fitted in _fit_here(estimator, enumerate(problems)):
+                bar.advance(1)
+                yield index, fitted
+            return
+        tasks = ((estimator, chunk) for chunk in _chunks(enumerate(problems), _PROBLEMS_PER_TASK))
+        for _, results in runs.run_shards(_fit_chunk, tasks, jobs=workers):
+            for index, fitted in results:
+                bar.advance(1)
+                yield index, fitted
+
+
+def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while chunk := list(islice(items, size)):
+        yield chunk
+
+
+def _fit_chunk(task: tuple[CensoredRegressor, list[tuple[int, dict[str, Any]]]]) -> list[Any]:
+    return list(_fit_here(task[0], task[1]))
+
+
+def _fit_here(
+    estimator: CensoredRegressor, problems: Iterable[tuple[int, dict[str, Any]]]
+) -> Iterator[tuple[int, CensoredRegressor]]:
+    """Feed the trainer with the jobs of all problems and put finished networks together again."""
+    waiting: dict[int, tuple[int, CensoredRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
+    parameters = estimator.get_params(deep=False)
+    common = estimator._settings()
+    numbers = count()
+
+    def jobs() -> Iterator[Job]:
+        for index, problem in problems:
+            try:
+                one, settings = _copy(estimator, parameters, common, problem)
+                data = [problem.get(name) for name in _DATA[:6]]
+                prepared = one._prepare(*data, settings, problem.get("random_state"))
+            except ValueError as error:
+                raise ValueError(f"problem {index}: {error}") from error
+            number = next(numbers)
+            waiting[number] = (index, one, prepared, settings, {})
+            for job in prepared.jobs:
+                yield Job((number, job.tag), job.spec, job.problem)
+
+    for (number, tag), trained in train(jobs()):
+        index, one, prepared, settings, results = waiting[number]
+        results[tag] = trained
+        if len(results) == len(prepared.jobs):
+            del waiting[number]
+            yield index, one._finish(prepared, results, settings)
+
+
+def _copy(
+    estimator: CensoredRegressor, parameters: dict[str, Any], common: Settings, problem: dict[str, Any]
+) -> tuple[CensoredRegressor, Settings]:
+    """An unfitted copy for one problem; scikit-learn's clone costs more than training a small network."""
+    one = type(estimator).__new__(type(estimator))
+    one.__dict__.update(parameters)
+    special = {name: value for name, value in problem.items() if name not in _DATA}
+    if "X" not in problem or "y" not in problem:
+        raise ValueError("each problem must be a dict with X and y")
+    if problem.get("random_state") is not None:
+        one.random_state = problem["random_state"]
+    if not special:
+        return one, common
+    one.set_params(**special)
+    return one, one._settings()

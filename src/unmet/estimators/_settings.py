@@ -1,0 +1,134 @@
+"""Checked settings of a fit: the constructor's parameters, made sure of and made plain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from unmet.networks import ACTIVATIONS, HEADS, INITIALISERS, LocationScale, NetworkSpec, TobitShape
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an estimator wants, checked. Equal settings train in the same programs."""
+
+    quantiles: tuple[float, ...]
+    side: str
+    network: NetworkSpec
+    head: str | LocationScale | TobitShape
+    joint: bool = True
+    loss: str = "censored"
+    smoothing: float = 0.0
+    learning_rate: float = 0.02
+    schedule: str = "cosine"
+    max_epochs: int | None = None
+    patience: int | None = None
+    validation_fraction: float = 0.2
+    batch_size: int | None | str = "auto"
+    l2: float = 0.0
+    clip_norm: float = float("inf")
+    n_restarts: int = 1
+    initialiser: str = "neutral"
+    standardise: bool = True
+    intercept: bool = True
+    fixed_scale: float | None = None
+
+    @property
+    def parametric(self) -> bool:
+        """Whether the fitted model is a distribution, which answers for every level."""
+        return isinstance(self.head, TobitShape)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def check_number(
+    name: str, value: Any, least: float, most: float = float("inf"), *, open_: bool = False, whole: bool = False
+) -> None:
+    kind = Integral if whole else Real
+    fits = isinstance(value, kind) and not isinstance(value, bool)
+    if not fits or not (least < value if open_ else least <= value) or not value <= most:
+        what = "a whole number" if whole else "a number"
+        bound = f"above {least:g}" if open_ else f"of at least {least:g}"
+        top = f" and at most {most:g}" if most < float("inf") else ""
+        raise ValueError(f"{name} must be {what} {bound}{top}, not {value!r}")
+
+
+def check_quantiles(quantiles: Any, name: str = "quantiles") -> tuple[float, ...]:
+    """Levels as a tuple: inside (0, 1), increasing, none twice."""
+    try:
+        levels = tuple(float(level) for level in quantiles)
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of numbers such as (0.05, 0.5, 0.95), not {quantiles!r}") from None
+    if not levels:
+        raise ValueError(f"{name} must hold at least one level, such as (0.5,)")
+    if not all(0 < level < 1 for level in levels):
+        raise ValueError(f"{name} must lie strictly between 0 and 1, not {levels}")
+    if any(later <= earlier for earlier, later in zip(levels, levels[1:])):
+        raise ValueError(f"{name} must increase, each level once: sort them; got {levels}")
+    return levels
+
+
+def check_head(head: Any) -> str | LocationScale:
+    if isinstance(head, LocationScale):
+        return head
+    check_choice("head", head, (*HEADS, "location-scale"))
+    return LocationScale() if head == "location-scale" else head
+
+
+def check_network(
+    network: Any, hidden: Any, units: Any, activation: str | None, dropout: float, sequence: Any
+) -> NetworkSpec:
+    """The network's description; its sequence is completed when the number of columns is known."""
+    check_number("dropout", dropout, 0, 0.99)
+    if activation is not None:
+        check_choice("activation", activation, tuple(ACTIVATIONS))
+    if callable(network):
+        return NetworkSpec("custom", builder=network)
+    check_choice("network", network, ("linear", "mlp", "lstm"))
+    if sequence is not None and network != "lstm":
+        raise ValueError(f"sequence is for network='lstm' only; network is {network!r}")
+    if network == "linear":
+        return NetworkSpec("linear", dropout=float(dropout))
+    if network == "mlp":
+        sizes = tuple(hidden) if isinstance(hidden, Sequence) else (hidden,)
+        for size in sizes:
+            check_number("hidden", size, 1, whole=True)
+        return NetworkSpec("mlp", hidden=sizes, activation=activation or "relu", dropout=float(dropout))
+    check_number("units", units, 1, whole=True)
+    shape = (0, 0)
+    if sequence is not None:
+        steps, features = sequence
+        check_number("sequence", steps, 1, whole=True)
+        check_number("sequence", features, 1, whole=True)
+        shape = (int(steps), int(features))
+    squash = activation or "tanh"
+    return NetworkSpec("lstm", units=int(units), activation=squash, dropout=float(dropout), sequence=shape)
+
+
+def check_training(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The training parameters, checked, under the names of `Settings`."""
+    p = parameters
+    check_choice("side", p["side"], ("right", "left"))
+    check_number("learning_rate", p["learning_rate"], 0, open_=True)
+    check_choice("schedule", p["schedule"], ("constant", "cosine"))
+    for name in ("max_epochs", "patience"):
+        if p[name] is not None:
+            check_number(name, p[name], 1, whole=True)
+    check_number("validation_fraction", p["validation_fraction"], 0, 0.9, open_=True)
+    if p["batch_size"] is not None and p["batch_size"] != "auto":
+        check_number("batch_size", p["batch_size"], 1, whole=True)
+    check_number("l2", p["l2"], 0)
+    if p["clip_norm"] is not None:
+        check_number("clip_norm", p["clip_norm"], 0, open_=True)
+    check_number("n_restarts", p["n_restarts"], 1, whole=True)
+    check_choice("initialiser", p["initialiser"], INITIALISERS)
+    names = (
+        "side learning_rate schedule max_epochs patience validation_fraction batch_size l2 n_restarts initialiser"
+    )
+    checked = {name: p[name] for name in names.split()}
+    checked["clip_norm"] = float("inf") if p["clip_norm"] is None else float(p["clip_norm"])
+    checked["standardise"], checked["intercept"] = bool(p["standardise"]), bool(p["fit_intercept"])
+    return checked

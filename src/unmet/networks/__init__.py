@@ -1,0 +1,33 @@
+"""Networks and heads: Equinox modules that map columns of features to quantiles.
+
+Arrays inside have features or quantiles first and rows last, `(features, rows)`: matrix products then run along
+contiguous rows, and stacking many networks on a leading axis costs nothing.
+"""
+
+from unmet.networks._heads import HEADS, FreeHead, GaussianHead, MonotoneHead, Prediction, Start
+from unmet.networks._layers import ACTIVATIONS, INITIALISERS, Linear
+from unmet.networks._location_scale import LocationScale, LocationScaleHead
+from unmet.networks._lstm import LSTM
+from unmet.networks._mlp import MLP
+from unmet.networks._model import Model, ModelSpec, NetworkSpec, TobitShape, build
+
+__all__ = [
+    "ACTIVATIONS",
+    "HEADS",
+    "INITIALISERS",
+    "LSTM",
+    "MLP",
+    "FreeHead",
+    "GaussianHead",
+    "Linear",
+    "LocationScale",
+    "LocationScaleHead",
+    "Model",
+    "ModelSpec",
+    "MonotoneHead",
+    "NetworkSpec",
+    "Prediction",
+    "Start",
+    "TobitShape",
+    "build",
+]

@@ -1,0 +1,115 @@
+"""The location–scale head: all quantiles share one location, one scale and one shape."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.scipy.special import ndtri
+
+from unmet.losses import sinh_arcsinh_quantile
+from unmet.networks._heads import Prediction, Start, cumulate, inverse_softplus
+from unmet.networks._mlp import MLP
+
+GRID = tuple(round(0.05 * step, 2) for step in range(1, 20))
+
+
+@dataclass(frozen=True)
+class LocationScale:
+    """Settings of the location–scale head q_θ(x) = μ(x) + σ(x) z_θ.
+
+    Parameters
+    ----------
+    scale : {"auto", "network", "linear", "shared", "constant"}
+        Where σ(x) comes from: a small network of its own, a linear function, a second output of the main
+        network, or one number. "auto" gives a linear main network a scale network and shares larger ones.
+    scale_hidden : tuple of int
+        Hidden layers of the scale network.
+    scale_ridge, shape_ridge : float
+        Penalties: on the squared weights of the scale network, and on the squared distance of z to a
+        two-parameter sinh-arcsinh shape that is learned beside it.
+    likelihood : float
+        Weight of the censored negative log-likelihood of that sinh-arcsinh shape, added to the quantile loss.
+    weight_rows : bool
+        Weight rows by 1/σ̂, without a gradient through it and with σ̂ floored at a fifth of its mean.
+    grid : tuple of float
+        Levels fitted beside the requested ones; between levels z is interpolated.
+    """
+
+    scale: str = "auto"
+    scale_hidden: tuple[int, ...] = (16,)
+    scale_ridge: float = 0.003
+    shape_ridge: float = 0.003
+    likelihood: float = 0.1
+    weight_rows: bool = True
+    grid: tuple[float, ...] = GRID
+
+    def __post_init__(self) -> None:
+        kinds = ("auto", "network", "linear", "shared", "constant")
+        if self.scale not in kinds:
+            raise ValueError(f"scale must be one of {kinds}, not {self.scale!r}")
+        for name in ("scale_ridge", "shape_ridge", "likelihood"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be at least 0, not {getattr(self, name)!r}")
+        if not {0.1, 0.5, 0.9} <= set(self.grid):
+            raise ValueError("grid must hold 0.1, 0.5 and 0.9, which fix the unit of the scale")
+
+
+class LocationScaleHead(eqx.Module):
+    """q_θ(x) = μ(x) + σ(x) z_θ with z increasing, z_0.5 = 0 and z_0.9 − z_0.1 that of the normal.
+
+    μ is therefore the median, and σ is in units of a standard deviation. Quantiles cannot cross.
+    """
+
+    gaps: Array  # softplus of these are the steps of z between levels
+    raw_shape: Array  # (skew, log tail) of the sinh-arcsinh shape
+    raw_scale: Array | None  # (1,): a constant scale
+    scale_network: MLP | None
+
+    @staticmethod
+    def outputs(levels: int) -> int:
+        return 1
+
+    @staticmethod
+    def neutral_bias(levels: Array, start: Start) -> Array:
+        return jnp.reshape(jnp.asarray(start.location, jnp.float32), (1,))
+
+    def __call__(self, raw: Array, x: Array, levels: Array) -> Prediction:
+        if self.scale_network is not None:
+            raw_scale = self.scale_network(x)[0]
+        elif self.raw_scale is not None:
+            raw_scale = self.raw_scale * jnp.ones_like(raw[0])
+        else:
+            raw_scale = raw[1]
+        scale = jax.nn.softplus(raw_scale) + 1e-6
+        anchors = _fix_unit(cumulate(jnp.concatenate([jnp.zeros(1), jax.nn.softplus(self.gaps)])), levels)
+        skew, tail = self.raw_shape[0], jnp.exp(self.raw_shape[1])
+        low, middle, high = (sinh_arcsinh_quantile(ndtri(level), skew, tail) for level in _UNIT_LEVELS)
+        unit = (high - low) / _UNIT
+        shape_anchors = (sinh_arcsinh_quantile(ndtri(levels), skew, tail) - middle) / unit
+        # μ is the median of the shape, so its own centre is shifted.
+        return Prediction(
+            raw[0] + scale * anchors[:, None],
+            location=raw[0] - scale * middle / unit,
+            scale=scale / unit,
+            skew=skew,
+            tail=tail,
+            anchors=anchors,
+            shape_anchors=shape_anchors,
+        )
+
+
+_UNIT_LEVELS = (0.1, 0.5, 0.9)
+_UNIT = 2 * 1.2815515655446004
+
+
+def _fix_unit(anchors: Array, levels: Array) -> Array:
+    """Shift and scale increasing anchors so that the median is 0 and the 0.1–0.9 span is the normal's."""
+    low, middle, high = (jnp.interp(level, levels, anchors) for level in _UNIT_LEVELS)
+    return (anchors - middle) * (_UNIT / (high - low))
+
+
+def start_gaps(levels: Array) -> Array:
+    """Steps of a normal shape, before softplus."""
+    return inverse_softplus(jnp.diff(ndtri(levels)))

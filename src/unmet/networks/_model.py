@@ -1,0 +1,170 @@
+"""A model is a network and a head, described by data and built from a key."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from unmet.networks._heads import HEADS, GaussianHead, Prediction, Start, inverse_softplus
+from unmet.networks._layers import Linear, draw
+from unmet.networks._location_scale import LocationScale, LocationScaleHead, start_gaps
+from unmet.networks._lstm import LSTM
+from unmet.networks._mlp import MLP
+
+
+@dataclass(frozen=True)
+class NetworkSpec:
+    """What the network is; `hidden` is for "mlp", `units` and `sequence` for "lstm", `builder` for "custom"."""
+
+    kind: str = "linear"
+    hidden: tuple[int, ...] = ()
+    units: int = 0
+    activation: str = "relu"
+    dropout: float = 0.0
+    sequence: tuple[int, int] = (0, 0)
+    builder: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class TobitShape:
+    """Settings of the parametric head: a scale that is learned, given, or an output; normal or sinh-arcsinh."""
+
+    scale: str = "constant"  # "constant", "network" or "fixed"
+    sinh_arcsinh: bool = False
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Everything that decides the structure of a model. Two equal specs share compiled programs."""
+
+    network: NetworkSpec
+    head: str | LocationScale | TobitShape
+    columns: int  # including padding
+    levels: int
+    initialiser: str = "neutral"
+    intercept: bool = True
+    negated: bool = False  # the model predicts −y: drawn output weights start negated
+
+
+class RowWise(eqx.Module):
+    """A user's module, written for one row, applied to every column of (features, rows)."""
+
+    module: Any
+
+    def __call__(self, x: Array, key: Array | None = None) -> Array:
+        return jax.vmap(self.module, in_axes=1, out_axes=1)(x)
+
+
+class Model(eqx.Module):
+    """A network and its head: columns (features, rows) → what is predicted for each row."""
+
+    body: Any
+    head: Any
+
+    def __call__(self, x: Array, levels: Array, key: Array | None = None) -> Prediction:
+        return self.head(self.body(x, key), x, levels)
+
+
+def build(spec: ModelSpec, key: Array, levels: Array, start: Start, real: Array) -> Model:
+    """A freshly started model.
+
+    Parameters
+    ----------
+    levels : array (levels,)
+        The quantile levels, increasing.
+    real : array (columns,)
+        1 for a column of the data, 0 for padding, whose weights start (and therefore stay) at zero.
+    """
+    key_body, key_head, key_noise = jax.random.split(key, 3)
+    head, outputs, bias = _build_head(spec, key_head, levels, start, real)
+    body = _build_body(spec, key_body, outputs, real)
+    if spec.initialiser == "neutral" and spec.network.kind != "custom":
+        layer = _readout(body)
+        noise = start.spread * jax.random.normal(key_noise, layer.weight.shape, jnp.float32)
+        if layer.weight.shape[1] == real.shape[0] and spec.network.kind == "linear":
+            noise = noise * real
+        body = eqx.tree_at(_readout, body, Linear(noise, None if layer.bias is None else bias))
+    elif spec.negated and spec.network.kind != "custom":
+        body = eqx.tree_at(lambda body: _readout(body).weight, body, -_readout(body).weight)
+    return Model(body, head)
+
+
+def _readout(body: Any) -> Linear:
+    return body.readout if isinstance(body, LSTM) else body.layers[-1]
+
+
+def _mlp(
+    sizes: tuple[int, ...], activation: str, dropout: float, initialiser: str, intercept: bool, key: Array, real: Array
+) -> MLP:
+    layers = []
+    for index, (fan_in, fan_out) in enumerate(zip(sizes[:-1], sizes[1:])):
+        key, key_layer = jax.random.split(key)
+        first, last = index == 0, index == len(sizes) - 2
+        weight = draw(initialiser, key_layer, (fan_out, fan_in), jnp.sum(real) if first else fan_in)
+        weight = weight * real if first else weight
+        layers.append(Linear(weight, jnp.zeros(fan_out, jnp.float32) if intercept or not last else None))
+    return MLP(tuple(layers), activation, dropout)
+
+
+def _build_body(spec: ModelSpec, key: Array, outputs: int, real: Array) -> Any:
+    network = spec.network
+    if network.kind == "custom":
+        assert network.builder is not None
+        return RowWise(network.builder(spec.columns, outputs, key))
+    if network.kind == "lstm":
+        steps, features = network.sequence
+        units = network.units
+        keys = jax.random.split(key, 3)
+        static = spec.columns - steps * features
+        forget = jnp.repeat(jnp.array([0.0, 1.0, 0.0, 0.0], jnp.float32), units)
+        return LSTM(
+            draw(spec.initialiser, keys[0], (4 * units, features), features),
+            draw(spec.initialiser, keys[1], (4 * units, units), units),
+            forget if spec.initialiser in ("neutral", "glorot") else jnp.zeros_like(forget),
+            Linear(
+                draw(spec.initialiser, keys[2], (outputs, units + static), units + static),
+                jnp.zeros(outputs, jnp.float32) if spec.intercept else None,
+            ),
+            steps,
+            features,
+            network.activation,
+            network.dropout,
+        )
+    sizes = (spec.columns, *network.hidden, outputs)
+    return _mlp(sizes, network.activation, network.dropout, spec.initialiser, spec.intercept, key, real)
+
+
+def _build_head(
+    spec: ModelSpec, key: Array, levels: Array, start: Start, real: Array
+) -> tuple[Any, int, Array]:
+    """The head, how many raw outputs it wants, and the output bias of a neutral start."""
+    raw_scale = jnp.reshape(inverse_softplus(start.scale), (1,))
+    if isinstance(spec.head, str):
+        free = HEADS[spec.head]
+        return free(), free.outputs(spec.levels), free.neutral_bias(levels, start)
+    location = jnp.reshape(jnp.asarray(start.location, jnp.float32), (1,))
+    if isinstance(spec.head, TobitShape):
+        shape = jnp.zeros(2, jnp.float32) if spec.head.sinh_arcsinh else None
+        if spec.head.scale == "network":
+            return GaussianHead(None, shape, False), 2, jnp.concatenate([location, raw_scale])
+        fixed = spec.head.scale == "fixed"
+        own = jnp.reshape(jnp.asarray(start.scale, jnp.float32), (1,)) if fixed else raw_scale
+        return GaussianHead(own, shape, fixed), 1, location
+    kind = spec.head.scale
+    if kind == "auto":
+        kind = "network" if spec.network.kind == "linear" else "shared"
+    gaps, shape = start_gaps(levels), jnp.zeros(2, jnp.float32)
+    if kind == "shared":
+        return LocationScaleHead(gaps, shape, None, None), 2, jnp.concatenate([location, raw_scale])
+    if kind == "constant":
+        return LocationScaleHead(gaps, shape, raw_scale, None), 1, location
+    hidden = spec.head.scale_hidden if kind == "network" else ()
+    scale = _mlp((spec.columns, *hidden, 1), "relu", 0.0, "glorot", True, key, real)
+    last = scale.layers[-1]
+    small = Linear(0.1 * last.weight if hidden else jnp.zeros_like(last.weight), raw_scale)
+    scale = eqx.tree_at(lambda network: network.layers[-1], scale, small)
+    return LocationScaleHead(gaps, shape, None, scale), 1, location

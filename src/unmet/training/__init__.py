@@ -1,0 +1,20 @@
+"""One trainer for every model: many networks at once in compiled loops, each stopping on its own."""
+
+from unmet.training._problem import Hyper, Problem, Rows
+from unmet.training._shapes import padded_batches, padded_columns, padded_rows, slots
+from unmet.training._spec import ProgramSpec
+from unmet.training._trainer import Job, Trained, train
+
+__all__ = [
+    "Hyper",
+    "Job",
+    "Problem",
+    "ProgramSpec",
+    "Rows",
+    "Trained",
+    "padded_batches",
+    "padded_columns",
+    "padded_rows",
+    "slots",
+    "train",
+]

@@ -1,0 +1,83 @@
+"""From predictions to the number that is minimised: the only place where losses meet heads.
+
+Everything here is right-censored; left-censored problems arrive mirrored.
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from unmet.losses import censored_tilted_loss, portnoy_loss, tobit_loss
+from unmet.networks import LocationScale, Model, Prediction
+from unmet.training._problem import Problem, Rows
+from unmet.training._spec import ProgramSpec
+
+RowLoss = Callable[[Prediction, Rows, Problem, ProgramSpec], Array]
+
+
+def _known_thresholds(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+    levels = problem.levels[:, None]
+    return censored_tilted_loss(
+        rows.y, prediction.quantiles, levels, rows.cap, side="right", width=spec.smoothing
+    )
+
+
+def _flags(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+    return portnoy_loss(
+        rows.y,
+        prediction.quantiles,
+        problem.levels,
+        rows.censored,
+        problem.hyper.far,
+        width=spec.smoothing,
+    )
+
+
+def _tobit(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+    loss = tobit_loss(
+        rows.y,
+        prediction.location,
+        prediction.scale,
+        rows.censored,
+        side="right",
+        skew=prediction.skew,
+        tail=prediction.tail,
+    )
+    return loss[None]
+
+
+ROW_LOSSES: dict[str, RowLoss] = {"quantile": _known_thresholds, "portnoy": _flags, "tobit": _tobit}
+
+
+def stopping_loss(model: Model, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+    """Mean over rows and levels of the loss alone: what early stopping watches."""
+    losses = ROW_LOSSES[spec.objective](model(rows.x, problem.levels), rows, problem, spec)
+    return jnp.mean(losses @ rows.weight)
+
+
+def training_loss(
+    model: Model, rows: Rows, problem: Problem, spec: ProgramSpec, key: Array | None
+) -> tuple[Array, Array]:
+    """What is minimised, and beside it the part that comes from the data."""
+    prediction = model(rows.x, problem.levels, key)
+    weight, extra, penalty = rows.weight, 0.0, problem.hyper.l2 * squared_weights(model.body)
+    head = spec.model.head
+    if isinstance(head, LocationScale):
+        if head.weight_rows:
+            scale = jax.lax.stop_gradient(prediction.scale)
+            weight = weight / jnp.maximum(scale, 0.2 * (scale @ rows.weight))
+        if head.likelihood:
+            extra = head.likelihood * (_tobit(prediction, rows, problem, spec)[0] @ rows.weight)
+        distance = jnp.mean(jnp.square(prediction.anchors - prediction.shape_anchors))
+        penalty += head.scale_ridge * squared_weights(model.head.scale_network) + head.shape_ridge * distance
+    losses = ROW_LOSSES[spec.objective](prediction, rows, problem, spec)
+    data = jnp.mean(losses @ weight) + extra
+    return data + penalty, data
+
+
+def squared_weights(module: object) -> Array:
+    """Sum of squares of all weight matrices of a module; biases are free."""
+    matrices = [leaf for leaf in jax.tree.leaves(module) if jnp.ndim(leaf) >= 2]
+    return sum((jnp.sum(jnp.square(matrix)) for matrix in matrices), jnp.float32(0))

@@ -1,0 +1,84 @@
+"""Compiled programs: start networks in slots, and advance all slots until enough have finished."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from unmet.networks import Model, Start, build
+from unmet.runs import enable_compile_cache
+from unmet.training._epoch import ADAM, State, epoch
+from unmet.training._problem import Problem
+from unmet.training._spec import ProgramSpec
+
+# Epochs whose losses one call can return.
+CHUNK = 256
+# One thread per program: a second one would reorder sums, and processes use the cores better.
+_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+
+
+class Program(NamedTuple):
+    """The two compiled functions of a spec; both take and return a stack of states, one per slot."""
+
+    start: Any  # (states, problems, fresh) → states
+    advance: Any  # (states, problems, limit, enough) → (states, losses, epochs done)
+
+
+def start_one(problem: Problem, spec: ProgramSpec) -> State:
+    """A network before its first epoch."""
+    key_model, key_epochs = jax.random.split(problem.key)
+    hyper = problem.hyper
+    start = Start(hyper.location, hyper.scale, hyper.spread)
+    model = build(spec.model, key_model, problem.levels, start, problem.real)
+    return State(
+        model=model,
+        optimiser=ADAM.init(model),
+        best=None if problem.stop is None else model,
+        best_loss=jnp.float32(jnp.inf),
+        wait=jnp.int32(0),
+        epoch=jnp.int32(0),
+        active=jnp.bool_(True),
+        key=key_epochs,
+    )
+
+
+def structure(spec: ProgramSpec, problem: Problem) -> Model:
+    """Shapes and tree of a trained model, without training or compiling anything."""
+    return jax.eval_shape(lambda p: start_one(p, spec).model, problem)
+
+
+@cache
+def program(spec: ProgramSpec) -> Program:
+    """The compiled functions of a spec, made once per process and kept on disk between processes."""
+    enable_compile_cache()
+
+    def start(states: State, problems: Problem, fresh: Array) -> State:
+        begun = jax.vmap(lambda problem: start_one(problem, spec))(problems)
+
+        def pick(new: Array, old: Array) -> Array:
+            return jnp.where(fresh.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
+
+        return jax.tree.map(pick, begun, states)
+
+    def advance(states: State, problems: Problem, limit: Array, enough: Array) -> tuple[State, Array, Array]:
+        losses = jnp.zeros((CHUNK, 2, spec.slots), jnp.float32)
+
+        def going(carry: tuple[Array, State, Array]) -> Array:
+            count, states, _ = carry
+            return (count < limit) & (jnp.sum(states.active) > enough)
+
+        def body(carry: tuple[Array, State, Array]) -> tuple[Array, State, Array]:
+            count, states, losses = carry
+            states, loss, watched = jax.vmap(lambda s, p: epoch(s, p, spec))(states, problems)
+            losses = jax.lax.dynamic_update_slice(losses, jnp.stack([loss, watched])[None], (count, 0, 0))
+            return count + 1, states, losses
+
+        count, states, losses = jax.lax.while_loop(going, body, (jnp.int32(0), states, losses))
+        return states, losses, count
+
+    return Program(
+        jax.jit(start, compiler_options=_OPTIONS),
+        jax.jit(advance, compiler_options=_OPTIONS),
+    )

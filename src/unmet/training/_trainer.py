@@ -1,0 +1,150 @@
+"""The host side of training: slots that are filled from a queue and emptied as networks finish."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from unmet.training._problem import Problem
+from unmet.training._program import CHUNK, Program, program, start_one
+from unmet.training._spec import ProgramSpec
+
+# A call into a compiled loop should return about this often, so that Ctrl-C and progress are prompt.
+_SECONDS_PER_CALL = 0.2
+
+
+_EMPTY: Any = object()  # the tag of a slot that trains nothing
+
+
+@dataclass(frozen=True)
+class Job:
+    """A network to train: who asked for it, what program trains it, on what."""
+
+    tag: Any
+    spec: ProgramSpec
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained network: its leaves in the order of the model's tree, and how training went."""
+
+    leaves: tuple[np.ndarray, ...]
+    history: np.ndarray  # (epochs, 2): training loss, and the loss that decided when to stop
+    loss: float  # the best stopping loss, or the last training loss without early stopping
+
+    @property
+    def epochs(self) -> int:
+        return len(self.history)
+
+
+def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
+    """Train networks and yield (tag, result) as they finish; jobs are taken from the iterable as slots free up.
+
+    Memory holds one set of slots per distinct spec seen, however many jobs there are.
+    """
+    benches: dict[ProgramSpec, _Bench] = {}
+    for job in jobs:
+        bench = benches.get(job.spec)
+        if bench is None:
+            bench = benches[job.spec] = _Bench(job)
+        bench.put(job)
+        if bench.full:
+            yield from bench.work(drain=False)
+    for bench in benches.values():
+        while bench.busy:
+            yield from bench.work(drain=True)
+
+
+class _Bench:
+    """The slots of one program."""
+
+    def __init__(self, job: Job) -> None:
+        self.spec = job.spec
+        slots = job.spec.slots
+        self.program: Program = program(job.spec)
+        # Empty slots hold a copy of the first problem: padding of the right shape, never active.
+        self.stack = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf)[None], slots, axis=0), job.problem)
+        shapes = jax.eval_shape(lambda p: start_one(p, job.spec), job.problem)
+        self.states: Any = jax.tree.map(lambda s: np.zeros((slots, *s.shape), s.dtype), shapes)
+        self.tags: list[Any] = [_EMPTY] * slots
+        self.histories: list[list[np.ndarray]] = [[] for _ in range(slots)]
+        self.free = list(range(slots))[::-1]
+        self.fresh = np.zeros(slots, bool)
+        self.problems: Any = None
+        self.limit = 8
+
+    @property
+    def full(self) -> bool:
+        return not self.free
+
+    @property
+    def busy(self) -> bool:
+        return len(self.free) < self.spec.slots
+
+    def put(self, job: Job) -> None:
+        slot = self.free.pop()
+        for stacked, leaf in zip(jax.tree.leaves(self.stack), jax.tree.leaves(job.problem)):
+            stacked[slot] = leaf
+        self.tags[slot], self.histories[slot] = job.tag, []
+        self.fresh[slot] = True
+
+    def work(self, drain: bool) -> Iterator[tuple[Any, Trained]]:
+        """Advance until some slots are free (or, draining, until every network here has finished)."""
+        self._start()
+        slots = self.spec.slots
+        # Waiting for one slot at a time would spend more on calls than on training.
+        enough = 0 if drain else slots - max(1, slots // 8)
+        while self.busy and (drain or self.full):
+            begun = time.perf_counter()
+            states, losses, count = self.program.advance(
+                self.states, self.problems, np.int32(self.limit), np.int32(enough)
+            )
+            done = int(count)
+            self._pace(done, time.perf_counter() - begun)
+            finished = self._record(states, np.asarray(losses), done)
+            self.states = states
+            for slot in finished:
+                yield self._take(slot)
+
+    def _start(self) -> None:
+        if not self.fresh.any():
+            return
+        # A copy: the stack is written again while the program's arrays must not change.
+        self.problems = jax.tree.map(lambda leaf: jax.device_put(leaf.copy()), self.stack)
+        self.states = self.program.start(self.states, self.problems, self.fresh)
+        self.started_epochs = np.asarray(self.states.epoch)
+        self.fresh = np.zeros(self.spec.slots, bool)
+
+    def _pace(self, done: int, seconds: float) -> None:
+        if done and seconds > 0:
+            wanted = _SECONDS_PER_CALL * done / seconds
+            self.limit = int(min(CHUNK, max(1, wanted, self.limit // 2), 2 * self.limit))
+
+    def _record(self, states: Any, losses: np.ndarray, done: int) -> list[int]:
+        before, after = self.started_epochs, np.asarray(states.epoch)
+        active = np.asarray(states.active)
+        finished = []
+        for slot, tag in enumerate(self.tags):
+            if tag is _EMPTY:
+                continue
+            ran = int(after[slot] - before[slot])
+            self.histories[slot].append(losses[:ran, :, slot].copy())
+            if not active[slot]:
+                finished.append(slot)
+        self.started_epochs = after
+        return finished
+
+    def _take(self, slot: int) -> tuple[Any, Trained]:
+        tag = self.tags[slot]
+        states = self.states
+        kept = states.model if states.best is None else states.best
+        leaves = tuple(np.array(np.asarray(leaf)[slot]) for leaf in jax.tree.leaves(kept))
+        history = np.concatenate(self.histories[slot])
+        loss = float(np.asarray(states.best_loss)[slot])
+        self.tags[slot], self.histories[slot] = _EMPTY, []
+        self.free.append(slot)
+        return tag, Trained(leaves, history, loss)
