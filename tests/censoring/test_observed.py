@@ -134,7 +134,7 @@ def inputs(draw):
     if draw(st.booleans()):
         arguments["threshold"] = y + room if side == "right" else y - room
     if draw(st.booleans()):
-        arguments["censored"] = draw(hnp.arrays(bool, n))
+        arguments["censored"] = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     return y, arguments
 
 
@@ -171,6 +171,13 @@ def test_take_is_observing_those_rows_alone(case, data):
     mask = np.zeros(len(y), bool)
     mask[index] = True
     assert len(observe(y, **arguments).take(mask)) == mask.sum()
+
+
+def test_taking_only_exact_rows_of_flagged_data_is_the_plain_loss():
+    seen = observe([1.0, 2.0, 3.0], censored=[False, True, False])
+    part = seen.take([0, 2])
+    assert (part.known, part.kind) == (True, "none")
+    assert (seen.take([0, 1]).known, seen.take([0, 1]).kind) == (False, "flags")
 
 
 @settings(deadline=None)

@@ -136,12 +136,15 @@ def test_gradients_are_finite_in_float32_far_out(side, skew, tail):
     assert all(np.isfinite(slope).all() for slope in slopes)
 
 
-def test_one_row_out_of_range_does_not_spoil_the_others():
+@pytest.mark.parametrize(("side", "bound"), [("left", jnp.inf), ("right", -jnp.inf)])
+def test_a_bound_that_says_nothing_costs_nothing_and_spoils_no_gradient(side, bound):
     def loss(location):
-        y, censored = jnp.array([1e30, 0.5]), jnp.array([False, True])
-        return tobit_loss(y, location, 1.0, censored)[1]
+        y, censored = jnp.array([bound, 0.5]), jnp.array([True, False])
+        return tobit_loss(y, location, 1.0, censored, side=side).sum()
 
-    assert np.isfinite(jax.jit(jax.grad(loss))(jnp.float32(0.0)))
+    value, slope = jax.jit(jax.value_and_grad(loss))(jnp.float32(0.0))
+    assert value == pytest.approx(0.125 + 0.5 * np.log(2 * np.pi))
+    assert slope == pytest.approx(-0.5)
 
 
 @pytest.mark.parametrize(("skew", "tail"), SHAPES)
