@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unmet.mobility._periods import check_zone
-from unmet.mobility._segments import STATE, segments
+from unmet.mobility._segments import CLOSED, UNKNOWN, segments
 from unmet.mobility._stock import Books, Progress, fill_books
+from unmet.mobility._stream import load
 
 if TYPE_CHECKING:
     import duckdb
+
+STATES = ("available", "empty", "closed", "unknown")
 
 
 def availability(
@@ -44,22 +49,31 @@ def write_timeline(con: duckdb.DuckDBPyConnection, books: Books) -> int:
     first, last = books.first, books.last + 1
     con.execute("""CREATE OR REPLACE TABLE timeline (place VARCHAR, from_ TIMESTAMP, until_ TIMESTAMP,
                    state VARCHAR, available INTEGER, inferred BOOLEAN)""")
-    for batch in books.ledger.batches:
-        segments(con, batch, first, last)
+    rows = 0
+    for numbers in books.ledger.batches():
+        batch = load(con, numbers)
+        found = segments(batch, np.array([first]), last, books.how)
+        lasting = (found.t >= first) & (found.until > found.t)
+        no, t, until = found.no[lasting], found.t[lasting], found.until[lasting]
+        level = np.maximum(found.level[lasting], 0)
+        regime = found.regime[lasting]
+        state = np.where(regime == CLOSED, 2, np.where(regime == UNKNOWN, 3, np.where(level > 0, 0, 1)))
+        new = np.ones(len(no), bool)
+        new[1:] = (np.diff(no) != 0) | (np.diff(level) != 0) | (np.diff(state) != 0)
+        begin = np.flatnonzero(new)
+        frame = {
+            "no": no[begin] + batch.first,
+            "a": t[begin],
+            "b": until[np.append(begin[1:], len(no)) - 1],
+            "state": state[begin],
+            "level": level[begin],
+        }
+        con.register("_frame", frame)
         con.execute(f"""
             INSERT INTO timeline
-            WITH lasting AS (
-                SELECT no, t, until, level, {STATE} AS state FROM _segments WHERE t >= {first} AND until > t),
-            changes AS (
-                SELECT *, lag(level) OVER w IS DISTINCT FROM level
-                          OR lag(state) OVER w IS DISTINCT FROM state AS new
-                FROM lasting WINDOW w AS (PARTITION BY no ORDER BY t)),
-            runs AS (SELECT *, sum(new::INTEGER) OVER (PARTITION BY no ORDER BY t) AS run FROM changes)
-            SELECT place, make_timestamp(min(t) * 1000000) AS from_, make_timestamp(max(until) * 1000000),
-                   any_value(state), any_value(greatest(level, 0)),
-                   NOT observed OR any_value(state) = 'unknown'
-            FROM runs JOIN _places USING (no) GROUP BY no, place, observed, run ORDER BY place, from_""")
-        con.execute("DROP TABLE _segments")
-    row = con.execute("SELECT count(*) FROM timeline").fetchone()
-    assert row is not None
-    return int(row[0])
+            SELECT place, make_timestamp(a * 1000000), make_timestamp(b * 1000000), {list(STATES)}[state + 1],
+                   level, NOT observed OR state = 3
+            FROM _frame JOIN _places USING (no) ORDER BY no, a""")
+        con.unregister("_frame")
+        rows += len(begin)
+    return rows

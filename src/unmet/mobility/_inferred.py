@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility._ledger import COUNTED, Ledger, within
-from unmet.mobility._observed import OPEN
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,7 +17,7 @@ _NO_LIMIT = 1_000_000
 
 
 def infer(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, idle: int) -> str | None:
-    """Add opening stock, moves and regimes of the places that have no records; say how, or None."""
+    """Book the moves of the places that have no records; say how, or None."""
     if ledger.with_status == ledger.places:
         return None
     row = con.execute(f'SELECT count(*), count(vehicle_id) FROM "{trips}" WHERE {COUNTED}').fetchone()
@@ -28,7 +27,6 @@ def infer(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, idle: int)
         _from_vehicles(con, ledger, trips, idle)
     else:
         _from_counts(con, ledger)
-    con.execute(f"INSERT INTO _regimes SELECT no, -9000000000000, {OPEN} FROM _places WHERE NOT observed")
     return "vehicle ids" if by_vehicle else "ride counts"
 
 
@@ -42,7 +40,8 @@ def _from_vehicles(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, i
     """
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE _paths AS
-        SELECT CASE WHEN vehicle_id IS NOT NULL THEN hash(vehicle_id) END AS vehicle, s.no AS start_no, e.no AS end_no,
+        SELECT CASE WHEN vehicle_id IS NOT NULL THEN hash(vehicle_id) END AS vehicle,
+               s.no AS start_no, e.no AS end_no,
                (epoch_us(started_at) // 1000000)::BIGINT AS start_t,
                (epoch_us(ended_at) // 1000000)::BIGINT AS end_t
         FROM "{trips}" LEFT JOIN _places s ON s.place = start_place LEFT JOIN _places e ON e.place = end_place
@@ -79,17 +78,16 @@ def _from_vehicles(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, i
         INSERT INTO _hop_moves SELECT start_no, start_t, 1 FROM _paths WHERE vehicle IS NULL
         UNION ALL SELECT end_no, end_t, -1 FROM _paths WHERE vehicle IS NULL AND end_t IS NOT NULL;
         INSERT INTO _moves SELECT no, t, change FROM _hop_moves JOIN _places USING (no) WHERE NOT observed;
-        INSERT INTO _opening SELECT no, 0 FROM _places WHERE NOT observed;
         DROP TABLE _paths; DROP TABLE _hops; DROP TABLE _hop_moves""")
 
 
 def _from_counts(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
     """Smallest stock that the rides allow: a vehicle is delivered when a pickup needs one, taken away when
     a return finds no free dock."""
-    con.execute("INSERT INTO _opening SELECT no, 0 FROM _places WHERE NOT observed")
-    for batch in ledger.batches:
+    for batch in ledger.batches():
         rows = con.execute(f"""
-            SELECT no, t, change, coalesce(capacity, {_NO_LIMIT}) AS capacity FROM _rides JOIN _places USING (no)
+            SELECT no, t, change, coalesce(capacity, {_NO_LIMIT}) AS capacity
+            FROM _rides JOIN _places USING (no)
             WHERE NOT observed AND {within(batch)} ORDER BY no, t, change DESC""").fetchnumpy()
         moves = clamp_moves(rows["no"], rows["change"], rows["capacity"])
         moved = np.flatnonzero(moves)

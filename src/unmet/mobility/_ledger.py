@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,12 @@ if TYPE_CHECKING:
 
 # A ride that took over a day was still demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
-_EVENTS_PER_BATCH = 4_000_000
+_EVENTS_PER_BATCH = 1_500_000
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was numbered: how many places, which of them have records, and batches of place numbers."""
+    """What was numbered: how many places and rides, their range, and the events of each place."""
 
     places: int
     with_status: int
@@ -26,7 +25,20 @@ class Ledger:
     last_ride: int
     first_record: int | None
     last_record: int | None
-    batches: tuple[tuple[int, int], ...]
+    sizes: tuple[int, ...]
+
+    def batches(self, edges: int = 0) -> list[tuple[int, int]]:
+        """Runs of place numbers with about a million events each: memory stays bounded, cost stays linear.
+
+        `edges` is the number of further events (starts of periods) of every place.
+        """
+        found, begin, held = [], 0, 0
+        for no, size in enumerate(self.sizes):
+            if held and held + size + edges > _EVENTS_PER_BATCH:
+                found.append((begin, no - 1))
+                begin, held = no, 0
+            held += size + edges
+        return [*found, (begin, len(self.sizes) - 1)]
 
 
 def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
@@ -48,7 +60,7 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
     status, capacity : whether records and dock counts belong to these places.
 
     Tables: ``_places(no, place, capacity, observed)`` ordered by name, ``_rides(no, t, change)`` with −1
-    for a pickup and +1 for a return, ``_records(no, k, t, level, open)`` with the k-th record of a place.
+    for a pickup and +1 for a return, ``_records(no, t, level, open, line)`` with the status.
     """
     if not exists(con, trips):
         raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
@@ -75,21 +87,16 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         SELECT no, (epoch_us(ended_at) // 1000000)::BIGINT AS t, 1::TINYINT AS change
         FROM "{trips}" JOIN _places ON place = end_place WHERE {COUNTED} AND ended_at IS NOT NULL""")
     if status:
-        # Of several records of one second the last line counts: it is what the second ended with.
         con.execute("""
             CREATE OR REPLACE TEMP TABLE _records AS
-            SELECT no, row_number() OVER (PARTITION BY no ORDER BY t)::INTEGER AS k, t, level, open FROM (
-                SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t,
-                       arg_max(available, s.rowid)::INTEGER AS level,
-                       arg_max(coalesce(renting, true), s.rowid) AS open
-                FROM status s JOIN _places USING (place)
-                WHERE available IS NOT NULL AND "at" IS NOT NULL GROUP BY no, t)""")
+            SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, available::INTEGER AS level,
+                   coalesce(renting, true) AS open, line
+            FROM (SELECT *, row_number() OVER () AS line FROM status) JOIN _places USING (place)
+            WHERE available IS NOT NULL AND "at" IS NOT NULL""")
     else:
         con.execute("""CREATE OR REPLACE TEMP TABLE _records
-                       (no INTEGER, k INTEGER, t BIGINT, level INTEGER, open BOOLEAN)""")
+                       (no INTEGER, t BIGINT, level INTEGER, open BOOLEAN, line BIGINT)""")
     con.execute("CREATE OR REPLACE TEMP TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
-    con.execute("CREATE OR REPLACE TEMP TABLE _regimes (no INTEGER, t BIGINT, regime TINYINT)")
-    con.execute("CREATE OR REPLACE TEMP TABLE _opening (no INTEGER, stock INTEGER)")
     return _count(con, trips)
 
 
@@ -108,7 +115,7 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
             "or map the station column"
         )
     sizes = con.execute("""
-        SELECT no, coalesce(r.n, 0) + coalesce(s.n, 0) AS n FROM _places
+        SELECT coalesce(r.n, 0) + coalesce(s.n, 0) FROM _places
         LEFT JOIN (SELECT no, count(*) AS n FROM _rides GROUP BY no) r USING (no)
         LEFT JOIN (SELECT no, count(*) AS n FROM _records GROUP BY no) s USING (no) ORDER BY no""").fetchall()
     return Ledger(
@@ -120,20 +127,8 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
         last_ride=rides[2],
         first_record=records[0],
         last_record=records[1],
-        batches=tuple(_batches(sizes)),
+        sizes=tuple(row[0] for row in sizes),
     )
-
-
-def _batches(sizes: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Runs of place numbers with a few million events each: memory stays bounded, cost stays linear."""
-    begin, held = 0, 0
-    for no, size in sizes:
-        if held and held + size > _EVENTS_PER_BATCH:
-            yield begin, no - 1
-            begin, held = no, 0
-        held += size
-    if sizes:
-        yield begin, sizes[-1][0]
 
 
 def within(batch: tuple[int, int], column: str = "no") -> str:

@@ -2,174 +2,197 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from unmet.mobility._ledger import within
+import numpy as np
 
-if TYPE_CHECKING:
-    import duckdb
+from unmet.mobility._stream import (
+    CHANGE,
+    EDGE,
+    IS_CLOSED,
+    IS_OPEN,
+    IS_UNKNOWN,
+    PICKUP,
+    RETURN,
+    Records,
+    pack,
+    pack_moves,
+    unpack,
+)
 
-OPEN, CLOSED, UNKNOWN = 0, 1, 2
-_QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
+_RECORD = 7  # after everything else: a record shows what its second ended with
+QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
 _CONTRADICTED = 2 * 3600
 
 
-def kind_of_feed(con: duckdb.DuckDBPyConnection, batch: tuple[int, int]) -> str:
+@dataclass(frozen=True)
+class Listening:
+    """How to read a feed: its kind, the longest silence (None: as the kind suggests), its clock, its end."""
+
+    feed: str
+    max_gap: int | None
+    skew: int
+    last: int
+
+    @property
+    def limit(self) -> int:
+        return QUIET[self.feed] if self.max_gap is None else self.max_gap
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """Moves and regimes as packed events, and the stock of each place before its first event."""
+
+    moves: np.ndarray
+    regimes: np.ndarray
+    opening: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Merged:
+    """Rides and records in order, with running counts; `mark` is where each record stands."""
+
+    keys: np.ndarray
+    no: np.ndarray
+    t: np.ndarray
+    kind: np.ndarray
+    net: np.ndarray
+    mark: np.ndarray
+
+
+def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) -> Reconciled:
+    """Explain the records by rides, and what rides do not explain by moves of the operator.
+
+    Between two records the stock follows the rides. The rest is a move and is booked at the later record,
+    except where a pickup shows that a vehicle had already come: then it is booked at that pickup. Removals
+    between two snapshots are booked as early as the pickups allow. A record whose clock runs up to
+    `skew` seconds before or behind the rides' clock is corrected where that explains two opposite moves
+    around it.
+
+    Parameters
+    ----------
+    rides : packed pickups and returns of places that have records.
+    records : at least one for each of these places.
+    """
+    keys = np.concatenate([rides, pack(records.no, records.t, _RECORD)])
+    keys.sort()
+    no, t, kind = unpack(keys)
+    mark = np.flatnonzero(kind == _RECORD)
+    net = np.cumsum(np.where(kind == _RECORD, 0, CHANGE[kind]), dtype=np.int64)
+    merged = _Merged(keys, no, t, kind, net, mark)
+    same = np.zeros(len(mark), bool)  # the record before is of the same place
+    same[1:] = records.no[1:] == records.no[:-1]
+    base = _corrected(merged, records, same, how.skew) - net[mark]
+
+    # Which record a moment rests on: the last one, or the place's first one read backwards.
+    last = np.cumsum(kind == _RECORD) - 1
+    rests = np.where((last >= 0) & (records.no[np.maximum(last, 0)] == no), last, last + 1)
+    path = base[rests] + net
+    # A stretch starts with a record, or with a place.
+    starts = np.flatnonzero((kind == _RECORD) | np.r_[True, no[1:] != no[:-1]]) if len(no) else mark
+    stretch = np.cumsum(np.bincount(starts, minlength=len(no))) - 1
+    brought, needed = _brought(merged, path, stretch, len(starts))
+
+    before = np.where(same, np.r_[0, base[:-1]], base)
+    ending = stretch[mark] - 1
+    # The first record of a place ends a stretch only if rides came before it.
+    ends = (ending >= 0) & (no[starts[np.maximum(ending, 0)]] == records.no)
+    residual = base - before - np.where(ends, needed[np.maximum(ending, 0)], 0)
+    moves = [brought]
+    if how.feed == "snapshots":
+        lowest = np.minimum.reduceat(path, starts) if len(starts) else path
+        previous = np.r_[records.t[:1], records.t[:-1]]
+        span = records.t - previous
+        early = np.where(
+            same & (span > 1) & (span <= how.limit),
+            np.clip(lowest[np.maximum(ending, 0)], 0, np.maximum(-residual, 0)),
+            0,
+        )
+        moves.append(pack_moves(records.no, previous + 1, -early))
+        residual = residual + early
+    moves.append(pack_moves(records.no, records.t, residual))
+    opening = np.zeros(places, np.int64)
+    first = np.flatnonzero(~same)
+    # Running counts go on from place to place: take off what earlier places left.
+    begin = np.searchsorted(no, records.no[first])
+    opening[records.no[first]] = base[first] + np.where(begin > 0, net[begin - 1], 0)
+    return Reconciled(np.concatenate(moves), _regimes(merged, records, same, last, how), opening)
+
+
+def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -> np.ndarray:
+    """Levels of the records, shifted by rides that their clock has already, or not yet, seen."""
+    level = records.level
+    free = level - merged.net[merged.mark]
+    came = np.where(same, np.diff(free, prepend=0), 0)
+    comes = np.r_[came[1:], 0]
+    odd = np.flatnonzero(came * comes < 0)
+    if skew <= 0 or not len(odd):
+        return level
+    no, t = records.no[odd], records.t[odd]
+    earlier, later = np.maximum(t - skew, records.t[odd - 1]), np.minimum(t + skew, records.t[odd + 1])
+    at = [np.searchsorted(merged.keys, pack(no, moment, 7), "right") - 1 for moment in (earlier, t, later)]
+    taken, back = np.cumsum(merged.kind == PICKUP), np.cumsum(merged.kind == RETURN)
+    low = np.minimum(
+        np.minimum(-came[odd], comes[odd]), taken[at[2]] - taken[at[1]] + back[at[1]] - back[at[0]]
+    )
+    high = np.minimum(
+        np.minimum(came[odd], -comes[odd]), back[at[2]] - back[at[1]] + taken[at[1]] - taken[at[0]]
+    )
+    level = level.copy()
+    level[odd] = np.maximum(0, level[odd] + np.where(came[odd] < 0, low, -high))
+    return level
+
+
+def _brought(
+    merged: _Merged, path: np.ndarray, stretch: np.ndarray, stretches: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Deliveries that the pickups prove, booked at those pickups, and their sum for each stretch."""
+    needed = np.zeros(stretches, np.int64)
+    short = np.zeros(stretches, bool)
+    ride = merged.kind != _RECORD
+    short[stretch[ride & (path < 0)]] = True
+    held = np.flatnonzero(ride & short[stretch])
+    if not len(held):
+        return np.zeros(0, np.int64), needed
+    # Each stretch lies wholly below the one before it, so one running minimum serves them all.
+    rank = np.cumsum(np.r_[0, np.diff(stretch[held]) != 0])
+    drop = rank * (np.ptp(path[held]) + 1)
+    lack = np.maximum(0, -(np.minimum.accumulate(path[held] - drop) + drop))
+    new = np.r_[True, np.diff(rank) != 0]
+    more = lack - np.where(new, 0, np.r_[0, lack[:-1]])
+    np.maximum.at(needed, stretch[held], lack)
+    return pack_moves(merged.no[held], merged.t[held], more), needed
+
+
+def _regimes(
+    merged: _Merged, records: Records, same: np.ndarray, last: np.ndarray, how: Listening
+) -> np.ndarray:
+    """Events that say from when a place was open, closed or unknown."""
+    follows = np.r_[same[1:], np.zeros(min(1, len(same)), bool)]
+    until = np.where(follows, np.r_[records.t[1:], records.t[:1]], how.last)
+    kind = np.where(until - records.t > how.limit, IS_UNKNOWN, np.where(records.open, IS_OPEN, IS_CLOSED))
+    events = pack(records.no, records.t, kind)
+    if how.feed != "events" or how.max_gap is not None:
+        return events
+    # A ride is a change: a feed of changes that stays silent for hours after one was not listening.
+    known = (last >= 0) & (merged.kind != _RECORD) & (records.no[np.maximum(last, 0)] == merged.no)
+    on = last[known]
+    deaf = (merged.t[known] > records.t[on] + how.skew) & (until[on] - merged.t[known] > _CONTRADICTED)
+    return np.concatenate([events, pack(merged.no[known][deaf], merged.t[known][deaf], IS_UNKNOWN)])
+
+
+def kind_of_feed(rides: np.ndarray, records: Records) -> str:
     """``"events"`` if most rides have a record in the same few seconds, else ``"snapshots"``.
 
     A feed of changes is silent while nothing changes, so its silence carries the last record forward;
-    in a feed of snapshots silence means that nobody looked. One batch of places is enough to tell.
+    in a feed of snapshots silence means that nobody looked.
     """
-    here = within(batch)
-    whole = con.execute(f"SELECT bool_and(t % 60 = 0) FROM _rides WHERE {here}").fetchone()
-    width = 60 if whole and whole[0] else 5
-    row = con.execute(f"""
-        SELECT count(*) FILTER (met), count(*) FROM (
-            SELECT EXISTS (FROM (SELECT DISTINCT no, unnest([-1, 0, 1]) + t // {width} AS bin FROM _records
-                                 WHERE {here}) s WHERE s.no = r.no AND s.bin = r.t // {width}) AS met
-            FROM _rides r JOIN _places USING (no) WHERE observed AND {here})""").fetchone()
-    assert row is not None
-    return "events" if 2 * row[0] > row[1] else "snapshots"
-
-
-def reconcile(
-    con: duckdb.DuckDBPyConnection,
-    batch: tuple[int, int],
-    last: int,
-    max_gap: int | None,
-    feed: str,
-    skew: int,
-) -> None:
-    """Add opening stock, operator moves and regimes of one batch of places.
-
-    Between two records the stock follows the rides. What rides do not explain is an operator's move and is
-    booked at the later record, except where a pickup shows that a vehicle had already come: then it is
-    booked at that pickup; removals between snapshots are booked early. A record whose clock runs up to `skew` seconds before or behind the rides' clock
-    is corrected where that explains two opposite residuals around it.
-    """
-    here = within(batch)
-    # At one second: returns before pickups (a vehicle must be there to be taken), then the record,
-    # which shows what the second ended with.
-    con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _events AS
-        SELECT *, (sum(change) OVER w)::INTEGER AS net, (count(k) OVER w)::INTEGER AS run FROM (
-            SELECT no, t, CASE WHEN change > 0 THEN 1 ELSE 2 END::TINYINT AS kind, change,
-                   NULL::INTEGER AS k
-            FROM _rides SEMI JOIN (SELECT no FROM _places WHERE observed AND {here}) USING (no)
-            UNION ALL
-            SELECT no, t, 3::TINYINT, 0::TINYINT, k FROM _records WHERE {here})
-        WINDOW w AS (PARTITION BY no ORDER BY t, kind ROWS UNBOUNDED PRECEDING)""")
-    con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _observed AS
-        SELECT no, k, t, level, open, net,
-               lag(t) OVER w AS before, lead(t) OVER w AS after,
-               level - net - lag(level - net) OVER w AS came,
-               lead(level - net) OVER w - (level - net) AS comes
-        FROM _records JOIN (SELECT no, k, net FROM _events WHERE kind = 3) USING (no, k) WHERE {here}
-        WINDOW w AS (PARTITION BY no ORDER BY k)""")
-    _correct(con, skew)
-    # Stock along the rides of a run; the run before the first record is read backwards from it.
-    con.execute("""
-        CREATE OR REPLACE TEMP TABLE _bases AS
-        SELECT no, k AS run, level - net AS base FROM _observed
-        UNION ALL SELECT no, 0, level - net FROM _observed WHERE k = 1""")
-    con.execute("""
-        CREATE OR REPLACE TEMP TABLE _short AS
-        SELECT no, run, t, (needed - coalesce(lag(needed) OVER w, 0))::INTEGER AS change, needed FROM (
-            SELECT no, run, t, kind, greatest(0, -min(base + net) OVER (
-                PARTITION BY no, run ORDER BY t, kind ROWS UNBOUNDED PRECEDING)) AS needed
-            FROM _events JOIN _bases USING (no, run)
-            SEMI JOIN (SELECT DISTINCT no, run FROM _events JOIN _bases USING (no, run)
-                       WHERE base + net < 0 AND kind < 3) USING (no, run)
-            WHERE kind < 3)
-        WINDOW w AS (PARTITION BY no, run ORDER BY t, kind, needed)""")
-    con.execute("""
-        CREATE OR REPLACE TEMP TABLE _residuals AS
-        SELECT o.no, o.k - 1 AS run, o.t,
-               (o.level - o.net - b.base - coalesce(s.needed, 0))::INTEGER AS change
-        FROM _observed o JOIN _bases b ON b.no = o.no AND b.run = o.k - 1
-        LEFT JOIN (SELECT no, run, max(needed) AS needed FROM _short GROUP BY no, run) s
-               ON s.no = o.no AND s.run = o.k - 1
-        WHERE o.level - o.net - b.base - coalesce(s.needed, 0) <> 0""")
-    if feed == "snapshots":
-        _book_removals_early(con, _QUIET[feed] if max_gap is None else max_gap)
-    con.execute("""
-        INSERT INTO _moves
-        SELECT no, t, change FROM _short WHERE change <> 0
-        UNION ALL SELECT no, t, change FROM _residuals WHERE change <> 0;
-        INSERT INTO _opening SELECT no, base FROM _bases WHERE run = 0;""")
-    _regimes(con, last, max_gap, feed, skew)
-    for table in ("_events", "_observed", "_bases", "_short", "_residuals"):
-        con.execute(f"DROP TABLE {table}")
-
-
-def _correct(con: duckdb.DuckDBPyConnection, skew: int) -> None:
-    """Shift a record by the rides that its clock has already, or not yet, seen."""
-    if skew <= 0:
-        return
-    con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _suspects AS
-        SELECT no, k, came, comes, unnest([0, 1, 2]) AS edge,
-               unnest([greatest(t - {skew}, before), t, least(t + {skew}, after)]) AS moment
-        FROM _observed WHERE came * comes < 0""")
-    con.execute("""
-        CREATE OR REPLACE TEMP TABLE _corrections AS
-        WITH seen AS (
-            SELECT no, t, max(taken) AS taken, max(back) AS back FROM (
-                SELECT no, t, sum((change < 0)::INTEGER) OVER w AS taken,
-                       sum((change > 0)::INTEGER) OVER w AS back
-                FROM _events SEMI JOIN _suspects USING (no)
-                WINDOW w AS (PARTITION BY no ORDER BY t, kind ROWS UNBOUNDED PRECEDING))
-            GROUP BY no, t),
-        counted AS (
-            SELECT s.no, s.k, any_value(came) AS came, any_value(comes) AS comes,
-                   max(coalesce(taken, 0)) FILTER (edge = 0) AS p0,
-                   max(coalesce(taken, 0)) FILTER (edge = 1) AS p1,
-                   max(coalesce(taken, 0)) FILTER (edge = 2) AS p2,
-                   max(coalesce(back, 0)) FILTER (edge = 0) AS r0,
-                   max(coalesce(back, 0)) FILTER (edge = 1) AS r1,
-                   max(coalesce(back, 0)) FILTER (edge = 2) AS r2
-            FROM _suspects s ASOF LEFT JOIN seen e ON s.no = e.no AND s.moment >= e.t GROUP BY s.no, s.k)
-        SELECT no, k, CASE WHEN came < 0 THEN least(-came, comes, (p2 - p1) + (r1 - r0))
-                           ELSE -least(came, -comes, (r2 - r1) + (p1 - p0)) END::INTEGER AS shift
-        FROM counted;
-        UPDATE _observed SET level = greatest(0, level + shift) FROM _corrections c
-        WHERE c.no = _observed.no AND c.k = _observed.k;
-        DROP TABLE _suspects; DROP TABLE _corrections""")
-
-
-def _book_removals_early(con: duckdb.DuckDBPyConnection, limit: int) -> None:
-    """Between two snapshots, book a removal at the earliest moment that the later pickups allow.
-
-    When it happened is not known. Early is safe: the threshold becomes lower, never too high, and a place
-    that may have been empty counts as empty.
-    """
-    con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _early AS
-        SELECT r.no, r.run, o.t + 1 AS t, least(-any_value(r.change), min(b.base + e.net))::INTEGER AS taken
-        FROM _residuals r JOIN _observed o ON o.no = r.no AND o.k = r.run
-        JOIN _bases b ON b.no = r.no AND b.run = r.run
-        JOIN _events e ON e.no = r.no AND e.run = r.run
-        WHERE r.change < 0 AND r.t > o.t + 1 AND r.t - o.t <= {limit}
-        GROUP BY r.no, r.run, o.t HAVING min(b.base + e.net) > 0;
-        INSERT INTO _moves SELECT no, t, -taken FROM _early;
-        UPDATE _residuals SET change = change + taken FROM _early e
-        WHERE e.no = _residuals.no AND e.run = _residuals.run;
-        DROP TABLE _early""")
-
-
-def _regimes(con: duckdb.DuckDBPyConnection, last: int, max_gap: int | None, feed: str, skew: int) -> None:
-    """Say from when a place was open, closed or unknown."""
-    limit = _QUIET[feed] if max_gap is None else max_gap
-    con.execute(f"""
-        INSERT INTO _regimes
-        SELECT no, t, CASE WHEN coalesce(after, {last}) - t > {limit} THEN {UNKNOWN}
-                           WHEN open THEN {OPEN} ELSE {CLOSED} END
-        FROM _observed""")
-    if feed == "events" and max_gap is None:
-        # A ride is a change: a feed of changes that stays silent for hours after one was not listening.
-        con.execute(f"""
-            INSERT INTO _regimes
-            SELECT e.no, min(e.t), {UNKNOWN} FROM _events e JOIN _observed o ON o.no = e.no AND o.k = e.run
-            WHERE e.kind < 3 AND e.t > o.t + {skew} AND coalesce(o.after, {last}) - e.t > {_CONTRADICTED}
-            GROUP BY e.no, e.run""")
+    no, t, _ = unpack(rides)
+    if not len(t):
+        return "snapshots"
+    width = 60 if (t % 60 == 0).all() else 5
+    marks = pack(records.no, records.t, EDGE)
+    near = np.searchsorted(marks, pack(no, t + width, EDGE), "right") > np.searchsorted(
+        marks, pack(no, t - width, EDGE), "left"
+    )
+    return "events" if near.mean() > 0.5 else "snapshots"

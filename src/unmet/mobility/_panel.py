@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unmet.mobility._covariates import add_covariates, check_covariates
 from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._hubs import membership
-from unmet.mobility._observed import CLOSED, OPEN, UNKNOWN
 from unmet.mobility._panel_file import describe_panel
 from unmet.mobility._periods import Periods, check_zone, make_periods
 from unmet.mobility._places import cell_trips
-from unmet.mobility._segments import EDGE, MOVE, RIDE, segments
+from unmet.mobility._segments import CLOSED, OPEN, UNKNOWN, Segments, segments
 from unmet.mobility._stock import Books, Progress, fill_books
+from unmet.mobility._stream import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN, Batch, load
 
 if TYPE_CHECKING:
     import duckdb
@@ -132,35 +134,51 @@ def _station_rows(
         unique_id VARCHAR, period INTEGER, y INTEGER, returns INTEGER, deliveries INTEGER, removals INTEGER,
         stock_start INTEGER, stock_end INTEGER, capacity INTEGER, available_s BIGINT, empty_s BIGINT,
         closed_s BIGINT, unknown_s BIGINT, exposure DOUBLE, usable BOOLEAN, inferred BOOLEAN)""")
-    for done, batch in enumerate(books.ledger.batches):
+    edges = np.array([row[0] for row in con.execute("SELECT start FROM _periods ORDER BY start").fetchall()])
+    batches = books.ledger.batches(len(edges))
+    for done, numbers in enumerate(batches):
         if progress:
-            progress("building rows", done, len(books.ledger.batches))
-        segments(con, batch, periods.first, periods.last, "SELECT start AS t FROM _periods")
-        # A row of _segments lies within one period, because every period starts with an EDGE.
-        con.execute(f"""
+            progress("building rows", done, len(batches))
+        batch = load(con, numbers)
+        found = segments(batch, edges, periods.last, books.how)
+        con.register("_frame", _sums(found, batch, len(edges)))
+        con.execute("""
             INSERT INTO _rows
-            WITH sums AS (
-                SELECT no, period,
-                    count(*) FILTER (kind = {RIDE} AND change < 0) AS y,
-                    count(*) FILTER (kind = {RIDE} AND change > 0) AS returns,
-                    coalesce(sum(change) FILTER (kind = {MOVE} AND change > 0), 0) AS deliveries,
-                    coalesce(-sum(change) FILTER (kind = {MOVE} AND change < 0), 0) AS removals,
-                    max(level) FILTER (kind = {EDGE}) AS stock_start,
-                    sum(change) AS net,
-                    coalesce(sum(until - t) FILTER (regime = {OPEN} AND level > 0), 0) AS available_s,
-                    coalesce(sum(until - t) FILTER (regime = {OPEN} AND level <= 0), 0) AS empty_s,
-                    coalesce(sum(until - t) FILTER (regime = {CLOSED}), 0) AS closed_s,
-                    coalesce(sum(until - t) FILTER (regime = {UNKNOWN}), 0) AS unknown_s
-                FROM _segments JOIN _slots ON slot = {periods.number_of("t")}
-                WHERE t >= {periods.first} GROUP BY no, period)
-            SELECT place, period, y, returns, deliveries, removals, stock_start, stock_start + net, capacity,
+            SELECT place, period, y, returns, deliveries, removals, stock_start,
+                   stock_start + returns + deliveries - y - removals, capacity,
                    available_s, empty_s, closed_s, unknown_s,
                    CASE WHEN available_s + empty_s > 0 THEN available_s / (available_s + empty_s)::DOUBLE END,
                    closed_s + unknown_s = 0, NOT observed OR unknown_s > 0
-            FROM sums JOIN _places USING (no) ORDER BY no, period""")
-        con.execute("DROP TABLE _segments")
+            FROM _frame JOIN _places USING (no) ORDER BY no, period""")
+        con.unregister("_frame")
     if progress:
-        progress("building rows", len(books.ledger.batches), len(books.ledger.batches))
+        progress("building rows", len(batches), len(batches))
+
+
+def _sums(found: Segments, batch: Batch, periods: int) -> dict[str, np.ndarray]:
+    """Counts and seconds of each place and period: every period starts with an EDGE, so sums run between."""
+    edge = np.flatnonzero(found.kind == EDGE)
+    lasts = found.until - found.t
+    inside = found.t >= found.t[edge[0]]  # events before the range only move the stock
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(np.where(inside, values, 0), edge, dtype=np.int64)
+
+    known, has = found.regime == OPEN, found.level > 0
+    places = len(batch.names)
+    return {
+        "no": np.repeat(np.arange(places) + batch.first, periods),
+        "period": np.tile(np.arange(periods), places),
+        "y": total(found.kind == PICKUP),
+        "returns": total(found.kind == RETURN),
+        "deliveries": total(found.kind == DELIVERY),
+        "removals": total(found.kind == REMOVAL),
+        "stock_start": found.level[edge],
+        "available_s": total(np.where(known & has, lasts, 0)),
+        "empty_s": total(np.where(known & ~has, lasts, 0)),
+        "closed_s": total(np.where(found.regime == CLOSED, lasts, 0)),
+        "unknown_s": total(np.where(found.regime == UNKNOWN, lasts, 0)),
+    }
 
 
 def _write_table(con: duckdb.DuckDBPyConnection) -> None:
@@ -202,7 +220,7 @@ def _report(con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, kind
         "share_empty": int(row[6]) / total,
         "share_closed": int(row[7]) / total,
         "share_unknown": int(row[8]) / total,
-        "feed": books.feed,
+        "feed": books.how.feed if books.how else None,
         "inferred_from": books.inferred_from,
     }
 

@@ -126,7 +126,9 @@ def _plain(values: Any) -> np.ndarray:
             return np.asarray(values.data)
         if values.dtype.kind in "iuf":
             return np.where(values.mask, np.nan, values.data.astype(float))
-        return np.where(values.mask, None, values.data.astype(object))
+        plain = values.data.astype(object)
+        plain[values.mask] = None
+        return plain
     return np.asarray(values)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from unmet.mobility._inferred import infer
 from unmet.mobility._ledger import Ledger, exists, open_ledger
-from unmet.mobility._observed import kind_of_feed, reconcile
+from unmet.mobility._observed import Listening, kind_of_feed
 from unmet.mobility._periods import seconds_of
+from unmet.mobility._stream import load, unpack
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +27,7 @@ class Books:
     ledger: Ledger
     first: int
     last: int
-    feed: str | None
+    how: Listening | None
     inferred_from: str | None
 
 
@@ -40,7 +41,7 @@ def fill_books(
     feed: str | None = None,
     progress: Progress | None = None,
 ) -> Books:
-    """Number places, write rides and records, and book every operator's move."""
+    """Number places, write rides and records, and infer moves where there are no records."""
     if feed not in (None, "events", "snapshots"):
         raise ValueError(f"feed must be None, 'events' or 'snapshots', got {feed!r}")
     gap = None if max_gap is None else seconds_of(con, max_gap, "max_gap")
@@ -49,15 +50,22 @@ def fill_books(
     status = stations and exists(con, "status")
     ledger = open_ledger(con, trips, status, stations and exists(con, "stations"))
     first, last = known_range(con, ledger, zone)
-    kind = None
+    how = None
     if status:
-        kind = feed or kind_of_feed(con, ledger.batches[0])
-        for done, batch in enumerate(ledger.batches):
-            tell("reconciling records with rides", done, len(ledger.batches))
-            reconcile(con, batch, last, gap, kind, seconds_of(con, SKEW, "skew"))
+        kind = feed or _kind(con, ledger)
+        how = Listening(kind, gap, seconds_of(con, SKEW, "skew"), last)
     tell("inferring stock", 0, 1)
     inferred = infer(con, ledger, trips, seconds_of(con, IDLE, "idle"))
-    return Books(ledger, first, last, kind, inferred)
+    return Books(ledger, first, last, how, inferred)
+
+
+def _kind(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> str:
+    """The kind of feed, told from the first places that have one."""
+    for batch in ledger.batches():
+        held = load(con, batch)
+        if len(held.records.no):
+            return kind_of_feed(held.rides[held.observed[unpack(held.rides)[0]]], held.records)
+    return "events"
 
 
 def known_range(con: duckdb.DuckDBPyConnection, ledger: Ledger, zone: str) -> tuple[int, int]:
