@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 FIRST_YEAR, LAST_YEAR = 1990, 2100
@@ -11,7 +10,7 @@ FIRST_YEAR, LAST_YEAR = 1990, 2100
 
 @dataclass(frozen=True)
 class Span:
-    """Local times in [from_, until_) are ``offset`` ahead of UTC; doubled hours count as before the change."""
+    """Local times in [from_, until_) are ``offset`` ahead of UTC; doubled ones count as before the change."""
 
     from_: datetime
     until_: datetime
@@ -94,41 +93,24 @@ def _interval(shift: timedelta) -> str:
     return f"to_seconds({int(shift.total_seconds())})"
 
 
-def to_utc(local: str, zone: str, near: int) -> str:
-    """SQL that turns local times into UTC; years next to ``near`` are decided by few comparisons."""
-    every = spans(zone)[0]
-    close = [span for span in every if abs(span.from_.year - near) <= 1 or abs(span.until_.year - near) <= 1]
-
-    def cases(part: list[Span], otherwise: str) -> str:
-        when = " ".join(
-            f"WHEN {local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)} "
-            f"THEN {local} - {_interval(s.offset)}"
-            for s in part
-        )
-        return f"CASE {when} ELSE {otherwise} END" if part else otherwise
-
-    far = [span for span in every if span not in close]
-    return cases(close, cases(far, "NULL"))
-
-
-def is_doubled(local: str, zone: str, near: int) -> str:
-    """SQL condition: the local time occurs twice."""
-    every = spans(zone)[1]
-    if not every:
-        return "false"
-    close = [span for span in every if abs(span.from_.year - near) <= 1]
-    far = [span for span in every if span not in close]
-
-    def any_of(part: list[Doubled]) -> str:
-        return " OR ".join(
-            f"({local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)})" for s in part
-        )
-
-    low, high = _literal(datetime(max(near - 1, 1), 1, 1)), _literal(datetime(near + 2, 1, 1))
-    return (
-        f"CASE WHEN {local} >= {low} AND {local} < {high} THEN {any_of(close) or 'false'} "
-        f"ELSE {any_of(far) or 'false'} END"
+def to_utc(local: str, zone: str, years: tuple[int, int]) -> str:
+    """SQL that turns local times into UTC: plain comparisons for ``years``, DuckDB's zones for any other."""
+    low, high = years
+    near = [s for s in spans(zone)[0] if s.until_.year >= low - 1 and s.from_.year <= high + 1]
+    near.sort(key=lambda span: not low <= span.from_.year <= high)  # likely ones are compared first
+    when = " ".join(
+        f"WHEN {local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)} "
+        f"THEN {local} - {_interval(s.offset)}"
+        for s in near
     )
+    return f"CASE {when} ELSE ({local} AT TIME ZONE '{zone}') AT TIME ZONE 'UTC' END"
+
+
+def is_doubled(local: str, zone: str, years: tuple[int, int]) -> str:
+    """SQL condition: the local time lies near ``years`` and occurs twice."""
+    near = [span for span in spans(zone)[1] if years[0] - 1 <= span.from_.year <= years[1] + 1]
+    parts = [f"({local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)})" for s in near]
+    return "(" + (" OR ".join(parts) or "false") + ")"
 
 
 def shift_of(local: datetime, zone: str) -> timedelta | None:
@@ -137,9 +119,6 @@ def shift_of(local: datetime, zone: str) -> timedelta | None:
         if span.from_ <= local < span.until_:
             return span.shift
     return None
-
-
-Choice = Literal["first", "second"]
 
 
 def resolve(

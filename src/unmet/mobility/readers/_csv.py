@@ -101,12 +101,18 @@ def header_of(scan: Scan) -> tuple[str, list[str]]:
     return parse_header(text)
 
 
-def _samples(scan: Scan, delimiter: str, width: int) -> list[list[str]]:
-    lines = scan.first.decode("utf-8", errors="replace").replace("\0", "").splitlines()[1:200]
+def _samples(path: Path, delimiter: str, width: int) -> list[list[str]]:
+    """Rows from the beginning and the end of a file: what stamps look like, and which years to expect."""
+    with open(path, "rb") as file:
+        head = file.read(32 * 1024)
+        file.seek(max(len(head), os.fstat(file.fileno()).st_size - 8 * 1024))
+        tail = file.read()
+    lines = head.decode("utf-8", errors="replace").split("\n")[1:101]
+    lines += tail.decode("utf-8", errors="replace").split("\n")[1:]
     rows = []
     for line in lines:
         try:
-            cells = next(csv.reader([line], delimiter=delimiter), [])
+            cells = next(csv.reader([line.rstrip("\r").replace("\0", "")], delimiter=delimiter), [])
         except csv.Error:
             continue
         if len(cells) == width:
@@ -147,7 +153,7 @@ def read_lines(
     """
     width = len(layout.header)
     counts = Counts(lines=scan.lines, headers=1)
-    samples = _samples(scan, delimiter, width)
+    samples = _samples(path, delimiter, width)
     if scan.careful is None:
         relation = Relation(_read_csv(path, width, delimiter, 1, False), samples)
         if _attempt(con, insert, relation, scan.lines - 1):

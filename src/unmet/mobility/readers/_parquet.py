@@ -20,13 +20,14 @@ def parquet_header(con: duckdb.DuckDBPyConnection, path: Path, name: str) -> lis
 def parquet_relation(con: duckdb.DuckDBPyConnection, path: Path, header: list[str]) -> tuple[Relation, int]:
     """The relation behind a Parquet file, and its number of rows."""
     cells = ", ".join(
-        f"CAST({_identifier(column)} AS VARCHAR) AS c{index}" for index, column in enumerate(header)
+        f"nullif(CAST({_identifier(column)} AS VARCHAR), '') AS c{index}"
+        for index, column in enumerate(header)
     )
     table = f"read_parquet({quote(str(path))}, file_row_number=true)"
     sql = f"SELECT file_row_number + 1 AS line, {cells} FROM {table}"
     wanted = ", ".join(f"c{index}" for index in range(len(header)))
-    samples = con.execute(f"SELECT {wanted} FROM ({sql}) LIMIT 200").fetchall()
     rows = count(con, f"SELECT count(*) FROM {table}")
+    samples = con.execute(f"SELECT {wanted} FROM ({sql}) WHERE line <= 100 OR line > {rows - 100}").fetchall()
     return Relation(sql, [["" if cell is None else str(cell) for cell in row] for row in samples]), rows
 
 

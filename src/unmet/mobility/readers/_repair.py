@@ -39,7 +39,7 @@ def repair(path: Path, target: IO[str], delimiter: str, width: int, reject: IO[s
     not read: each of its lines is rejected. Bytes that are not UTF-8 are read as Latin-1 (Windows-1252).
     """
     done = Repaired()
-    rows, bad = csv.writer(target), csv.writer(reject)
+    rows, bad = (csv.writer(file, lineterminator="\n") for file in (target, reject))
     with open(path, "rb") as file:
         for number, (raw, long) in enumerate(_physical_lines(file), start=1):
             done.lines = number
@@ -62,7 +62,7 @@ def repair(path: Path, target: IO[str], delimiter: str, width: int, reject: IO[s
             else:
                 cells, reason = _cells(text, delimiter, width)
             if reason:
-                bad.writerow([number, reason, text[:500].replace("\0", "\\0")])
+                bad.writerow([number, reason, text[:500].replace("\0", "\\0").replace("\r", " ")])
             else:
                 rows.writerow([number, *cells])
                 done.good += 1

@@ -1,5 +1,6 @@
 """SQL that reads time stamps as operators write them."""
 
+import re
 from datetime import datetime
 
 from unmet.mobility.readers._clock import FIRST_YEAR, LAST_YEAR
@@ -40,16 +41,24 @@ def _list(forms: tuple[str, ...]) -> str:
     return "[" + ", ".join(f"'{form}'" for form in forms) + "]"
 
 
-def guess(samples: list[str]) -> str | None:
-    """The form that reads the first sample that any form reads; it is tried first for speed."""
+def guess(samples: list[str], day_first: bool = False) -> str | None:
+    """The form of the first sample that is a stamp without a zone; it is tried first for speed."""
     for sample in samples:
-        for form in PLAIN:
+        for form in PLAIN + (DAY_FIRST if day_first else MONTH_FIRST):
             try:
                 datetime.strptime(sample.strip(), form)
             except ValueError:
                 continue
             return form
     return None
+
+
+def years_of(samples: list[str]) -> tuple[int, int]:
+    """First and last year that samples of stamps name; of no sample, this century's first decades."""
+    found = [
+        int(part) for text in samples for part in re.findall(r"(?<!\d)(?:19[89]|20\d)\d(?!\d)", text[:30])
+    ]
+    return (min(found), max(found)) if found else (2010, 2030)
 
 
 def plain_time(text: str, form: str | None, day_first: bool) -> str:

@@ -65,6 +65,7 @@ def read_stations(
         ) from error
     finally:
         con.execute("DROP TABLE IF EXISTS new_stations")
+        con.execute("DROP TABLE IF EXISTS new_rejects")
     return StationsReport(
         files=tuple(run.files),
         reasons=reasons,

@@ -9,7 +9,15 @@ from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._report import StatusReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
-from unmet.mobility.readers._stamps import EARLIEST, LATEST, absolute_time, guess, plain_time, posix_time
+from unmet.mobility.readers._stamps import (
+    EARLIEST,
+    LATEST,
+    absolute_time,
+    guess,
+    plain_time,
+    posix_time,
+    years_of,
+)
 from unmet.mobility.readers._tables import TABLES, count, ensure_tables, new_rejects, quote, replace_rejects
 from unmet.mobility.readers._trip_rows import cell
 
@@ -83,6 +91,7 @@ def read_status(
         raise ValueError(f"DuckDB could not read the status: {' '.join(str(error).split())[:300]}") from error
     finally:
         con.execute("DROP TABLE IF EXISTS new_status")
+        con.execute("DROP TABLE IF EXISTS new_rejects")
     return _report(con, run, reasons)
 
 
@@ -113,7 +122,8 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
         "event",
     ]
     texts = ", ".join(f"{cell(layout, name)} AS {name}_text" for name in fields)
-    form = guess([row[layout.positions["at"][0]] for row in relation.samples])
+    samples = [row[layout.positions["at"][0]] for row in relation.samples]
+    form = guess(samples)
     counts = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}_number" for name in ("available", "docks"))
     flags = ", ".join(
         f"{_truth(f'{name}_text')} AS {name}_flag" for name in ("renting", "returning", "installed")
@@ -124,7 +134,7 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
     level_2 = (
         f"SELECT *, {plain} AS at_plain FROM (SELECT *, {posix_time('at_text')} AS at_posix FROM ({level_1}))"
     )
-    changed = "at_plain" if zone is None else to_utc("at_plain", zone, 2020)
+    changed = "at_plain" if zone is None else to_utc("at_plain", zone, years_of(samples))
     level_3 = (
         f"SELECT *, coalesce(at_posix, {changed}, {absolute_time('at_text')}) AS moment, {counts}, {flags} "
         f"FROM ({level_2})"

@@ -25,7 +25,7 @@ class Reading:
     zone: str | None  # None: stamps are UTC
     day_first: bool
     form: str | None  # the form of stamps that is tried first
-    near: int  # a year close to the data
+    years: tuple[int, int]  # the first and last year that samples show
     keep: dict[str, tuple[str, ...]]  # column of the file → values to keep
     keep_places: bool  # keep only rides that start in `kept_places`
 
@@ -36,7 +36,9 @@ def cell(layout: Layout, name: str) -> str:
     if not where:
         return "NULL::VARCHAR"
     if len(where) == 1:
-        return f"nullif(trim(c{where[0]}), '')"
+        # Trimming every cell would cost as much as all the rest: most have no blank at either end.
+        text = f"c{where[0]}"
+        return f"CASE WHEN prefix({text}, ' ') OR suffix({text}, ' ') THEN nullif(trim({text}), '') ELSE {text} END"
     return f"nullif(trim(concat_ws(' ', {', '.join(f'c{index}' for index in where)})), '')"
 
 
@@ -60,7 +62,7 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
 
     def utc(name: str) -> str:
         local = f"{name}_plain"
-        changed = local if reading.zone is None else to_utc(local, reading.zone, reading.near)
+        changed = local if reading.zone is None else to_utc(local, reading.zone, reading.years)
         other = (
             f"CASE WHEN {local} IS NULL AND {name}_text IS NOT NULL THEN {absolute_time(f'{name}_text')} END"
         )
@@ -70,7 +72,7 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
     doubled = "false"
     if reading.zone is not None:
         doubled = " OR ".join(
-            f"coalesce({is_doubled(f'{name}_plain', reading.zone, reading.near)}, false)"
+            f"coalesce({is_doubled(f'{name}_plain', reading.zone, reading.years)}, false)"
             for name in ("start", "end")
         )
     level_4 = f"SELECT *, {_reason()} AS reason, {doubled} AS doubled FROM ({level_3})"
@@ -121,13 +123,15 @@ def length_flag(start: str = "started", end: str = "ended") -> str:
 
 
 def _flag() -> str:
-    pattern = "(?i)" + "|".join(TEST_STATIONS)
+    """SQL: what is special about a ride. A vehicle lost by a rider and found at the depot is over-a-day."""
+    pattern = quote("(?i)" + "|".join(TEST_STATIONS))
     riders = ", ".join(quote(word) for word in RIDER_TRIPS)
-    tests = " OR ".join(
-        f"regexp_matches(coalesce({side}_name_text, {side}_place_text), {quote(pattern)})"
-        for side in ("start", "end")
-    )
+
+    def test(side: str) -> str:
+        name = f"coalesce({side}_name_text, {side}_place_text)"
+        return f"WHEN regexp_matches({name}, {pattern}) THEN 'test-station'"
+
     return (
-        f"CASE WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' "
-        f"WHEN {tests} THEN 'test-station' {length_flag()} END"
+        f"CASE WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' {test('start')} "
+        f"WHEN ended - started > {A_DAY} THEN 'over-a-day' {test('end')} {length_flag()} END"
     )

@@ -12,7 +12,7 @@ from unmet.mobility.readers._duplicates import drop_duplicates
 from unmet.mobility.readers._recognise import Layout, check_columns, plain
 from unmet.mobility.readers._report import TripsReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
-from unmet.mobility.readers._stamps import PLAIN, guess
+from unmet.mobility.readers._stamps import guess, years_of
 from unmet.mobility.readers._tables import count, ensure_tables, new_rejects, quote, replace_rejects
 from unmet.mobility.readers._trip_rows import EXTRA_NAMES, STAGING, Reading, length_flag, trip_sql
 
@@ -105,6 +105,7 @@ def read_trips(
         raise ValueError(f"DuckDB could not read the trips: {' '.join(str(error).split())[:300]}") from error
     finally:
         con.execute("DROP TABLE IF EXISTS new_trips")
+        con.execute("DROP TABLE IF EXISTS new_rejects")
         con.execute("DROP TABLE IF EXISTS kept_places")
     return _report(con, run, reasons, duplicates, left_out, zone)
 
@@ -149,15 +150,7 @@ def _reading(
 ) -> Reading:
     where = layout.positions["start"]
     starts = [" ".join(row[index] for index in where) for row in relation.samples]
-    years = [
-        int(part) for text in starts for part in text.replace("/", "-").split("-")[:3] if _is_year(part[:4])
-    ]
-    form = guess(starts) or (PLAIN[1] if any("/" in text for text in starts) else None)
-    return Reading(zone, day_first, form, min(years, default=2020), keep, keep_places)
-
-
-def _is_year(text: str) -> bool:
-    return len(text) == 4 and text.isascii() and text.isdigit() and 1990 <= int(text) < 2100
+    return Reading(zone, day_first, guess(starts, day_first), years_of(starts), keep, keep_places)
 
 
 def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout) -> bool:
@@ -196,7 +189,8 @@ def _resolve_doubled(con: duckdb.DuckDBPyConnection, zone: str) -> None:
     )
     con.execute(
         "UPDATE new_trips SET started_at = started_at + to_seconds(m.a), "
-        "ended_at = ended_at + to_seconds(m.b) FROM moves AS m WHERE new_trips.source_number = m.source_number AND new_trips.line = m.line"
+        "ended_at = ended_at + to_seconds(m.b) FROM moves AS m "
+        "WHERE new_trips.source_number = m.source_number AND new_trips.line = m.line"
     )
     con.execute(
         f"UPDATE new_trips SET flag = CASE {length_flag('started_at', 'ended_at')} END FROM moves AS m "
