@@ -1,4 +1,4 @@
-"""Bad input: every line is accounted for, or one clear line says what is wrong; never a traceback, never silence."""
+"""Bad input: every line is accounted for, or one clear line says what is wrong."""
 
 import gzip
 import stat

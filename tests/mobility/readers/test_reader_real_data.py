@@ -81,7 +81,7 @@ def test_jersey_city_winter_both_headers_and_status(con: duckdb.DuckDBPyConnecti
 def test_the_doubled_hour_of_november_2020(con: duckdb.DuckDBPyConnection, data: Path) -> None:
     path = data / "jersey_city_winter" / "JC-202011-citibike-tripdata.csv.zip"
     report = read_trips(con, path, zone=NEW_YORK)
-    # Line 7 rides from 01:04 to 02:54 by the clock and says 6,606 s: it started in the second of the two hours.
+    # Line 7 rides from 01:04 to 02:54 by the clock and says 6,606 s: it started in the second hour.
     # Line 8 ends in the same hour and could be either: the first is taken.
     assert "ends-before-start" not in report.flags
     assert rows(

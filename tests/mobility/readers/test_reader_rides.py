@@ -76,7 +76,8 @@ def test_rides_without_any_id_may_repeat_within_a_file(
 
 
 def test_equal_ids_of_two_systems_are_two_rides(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    divvy = "trip_id,start_time,end_time,bikeid,from_station_id\n7,2018-01-01 00:12:00,2018-01-01 00:17:23,3304,69\n"
+    header = "trip_id,start_time,end_time,bikeid,from_station_id\n"
+    divvy = header + "7,2018-01-01 00:12:00,2018-01-01 00:17:23,3304,69\n"
     lyft = NEW + "\n" + new("7", "2021-02-01 10:00:00", "2021-02-01 10:30:00")
     report = read_trips(con, [write(tmp_path, "a.csv", divvy), write(tmp_path, "b.csv", lyft)], zone=NEW_YORK)
     assert report.rides == 2

@@ -38,7 +38,8 @@ def cell(layout: Layout, name: str) -> str:
     if len(where) == 1:
         # Trimming every cell would cost as much as all the rest: most have no blank at either end.
         text = f"c{where[0]}"
-        return f"CASE WHEN prefix({text}, ' ') OR suffix({text}, ' ') THEN nullif(trim({text}), '') ELSE {text} END"
+        padded = f"prefix({text}, ' ') OR suffix({text}, ' ')"
+        return f"CASE WHEN {padded} THEN nullif(trim({text}), '') ELSE {text} END"
     return f"nullif(trim(concat_ws(' ', {', '.join(f'c{index}' for index in where)})), '')"
 
 
