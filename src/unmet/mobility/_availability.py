@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,16 +42,17 @@ def availability(
     zone : local zone; decides only which days the range may reach into.
     """
     books = fill_books(con, zone=check_zone(con, zone), max_gap=max_gap, feed=feed, progress=progress)
-    return write_timeline(con, books)
+    return write_timeline(con, books, books.first, books.last + 1)
 
 
-def write_timeline(con: duckdb.DuckDBPyConnection, books: Books) -> int:
-    """Write the timeline of filled books."""
-    first, last = books.first, books.last + 1
+def write_timeline(
+    con: duckdb.DuckDBPyConnection, books: Books, first: int, last: int, places: Sequence[str] | None = None
+) -> int:
+    """Write the timeline of filled books from `first` to `last`, for all places or for some."""
     con.execute("""CREATE OR REPLACE TABLE timeline (place VARCHAR, from_ TIMESTAMP, until_ TIMESTAMP,
                    state VARCHAR, available INTEGER, inferred BOOLEAN)""")
     rows = 0
-    for numbers in books.ledger.batches():
+    for numbers in _batches(con, books, places):
         batch = load(con, numbers)
         found = segments(batch, np.array([first]), last, books.how)
         lasting = (found.t >= first) & (found.until > found.t)
@@ -77,3 +79,21 @@ def write_timeline(con: duckdb.DuckDBPyConnection, books: Books) -> int:
         con.unregister("_frame")
         rows += len(begin)
     return rows
+
+
+def _batches(
+    con: duckdb.DuckDBPyConnection, books: Books, places: Sequence[str] | None
+) -> list[tuple[int, int]]:
+    if places is None:
+        return books.ledger.batches()
+    found = con.execute(
+        "SELECT place, no FROM _places WHERE place IN (SELECT unnest(?::VARCHAR[])) ORDER BY no",
+        [list(places)],
+    ).fetchall()
+    missing = sorted(set(places) - {row[0] for row in found})
+    if missing:
+        some = con.execute("SELECT place FROM _places ORDER BY no LIMIT 5").fetchall()
+        raise ValueError(
+            f"there is no place {missing[0]!r}; the first places are {', '.join(row[0] for row in some)}"
+        )
+    return [(row[1], row[1]) for row in found]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unmet.mobility._availability import write_timeline
 from unmet.mobility._covariates import add_covariates, check_covariates
 from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._hubs import membership
@@ -68,6 +69,7 @@ def build_panel(
     max_gap: str | None = None,
     feed: str | None = None,
     trips: str = "trips",
+    timelines: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> PanelReport:
     """Write table ``panel`` and report on it.
@@ -94,6 +96,8 @@ def build_panel(
     weather : CSV or Parquet file joined by local day or hour; `weather_keep` picks its rows.
     max_gap, feed : see :func:`availability`.
     trips : table of rides, for instance one written by :func:`reduce_fleet`.
+    timelines : places of which table ``timeline`` is written too (see :func:`availability`).
+    progress : called with (what is being done, parts done, parts in all).
     """
     if places not in _PLACES:
         raise ValueError(f"places must be one of {', '.join(map(repr, _PLACES))}, got {places!r}")
@@ -115,6 +119,8 @@ def build_panel(
     )
     periods = make_periods(con, by, zone, books.first, books.last)
     _station_rows(con, books, periods, progress)
+    if timelines:
+        write_timeline(con, books, periods.first, periods.last, timelines)
     if members is not None:
         gather_hubs(con, members)
     report = _report(con, books, periods, places)

@@ -1,0 +1,161 @@
+"""What `unmet panel` shows: a bar while it works, and a summary whose counts add up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from unmet.runs import progress
+
+if TYPE_CHECKING:
+    from unmet.mobility._panel import PanelReport
+
+_MOST = 5
+
+
+class Watching:
+    """One progress bar after another: each stage of the work gets its own."""
+
+    def __init__(self, shown: bool | None) -> None:
+        self._shown = shown
+        self._bar: Any = None
+        self._name = ""
+
+    def step(self, name: str) -> Callable[[str, int, int], None]:
+        """A callback (what, done, total) for one stage."""
+
+        def tell(what: str, done: int, total: int) -> None:
+            label = f"{name}: {what}" if name == "Panel" else name
+            if label != self._name:
+                self._close()
+                self._name = label
+                self._bar = progress(total, label, "parts", shown=self._shown).__enter__()
+            if self._bar is not None and done > self._bar.done:
+                self._bar.advance(done - self._bar.done)
+
+        return tell
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(None, None, None)
+            self._bar = None
+
+    def __enter__(self) -> Watching:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+
+def as_data(
+    reports: dict[str, Any], built: PanelReport, output: Path, picture: Path | None
+) -> dict[str, Any]:
+    """The summary as plain data; lines = headers + rides + duplicates + left_out + rejected."""
+    data: dict[str, Any] = {}
+    for name, report in reports.items():
+        data[name] = {
+            "lines": report.lines,
+            "headers": report.headers,
+            "accepted": report.accepted,
+            "rejected": report.rejected,
+            "reasons": report.reasons,
+            "formats": report.formats,
+            "notes": list(report.notes),
+        }
+    trips = reports["trips"]
+    data["trips"] |= {
+        "rides": trips.rides,
+        "duplicates": trips.duplicates,
+        "left_out": trips.left_out,
+        "flags": trips.flags,
+        "vehicles": trips.vehicles,
+        "not_counted": trips.rides - built.rides,
+    }
+    data["panel"] = asdict(built)
+    data["output"] = str(output)
+    if picture is not None:
+        data["picture"] = str(picture)
+    return data
+
+
+def print_summary(reports: dict[str, Any], built: PanelReport, output: Path, picture: Path | None) -> None:
+    """Print what a person wants to know; readable from 60 columns on."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+
+    def row(label: str, value: str, note: str = "", bold: bool = False) -> None:
+        table.add_row(f"[bold]{label}[/bold]" if bold else label, value, escape(note))
+
+    trips = reports["trips"]
+    row(
+        "lines",
+        f"{trips.lines:,}",
+        f"in {len(trips.files)} trip {_many('file', len(trips.files))}",
+        bold=True,
+    )
+    row("  headers", f"{trips.headers:,}")
+    row("  rejected", f"{trips.rejected:,}", _reasons(trips.reasons))
+    if trips.duplicates:
+        row("  repeated", f"{trips.duplicates:,}", "rides given twice, counted once")
+    if trips.left_out:
+        row("  left out", f"{trips.left_out:,}", "by --keep")
+    row("  rides", f"{trips.rides:,}", f"of {trips.vehicles:,} vehicles" if trips.vehicles else "")
+    row("rides", f"{trips.rides:,}", "", bold=True)
+    if trips.rides != built.rides:
+        kinds = ", ".join(f"{n:,} {name}" for name, n in sorted(trips.flags.items()) if name != "over-a-day")
+        row("  set aside", f"{trips.rides - built.rides:,}", kinds)
+    if built.rides_without_place:
+        row("  no place", f"{built.rides_without_place:,}", "start unknown")
+    if built.rides_outside:
+        row("  outside", f"{built.rides_outside:,}", "of the hubs")
+    row("  in panel", f"{built.pickups:,}", "pickups")
+    if "status" in reports:
+        status = reports["status"]
+        row("status", f"{status.rows:,}", f"records of {status.places:,} places, {built.feed}", bold=True)
+        if status.rejected:
+            row("  rejected", f"{status.rejected:,}", _reasons(status.reasons))
+    row("panel", f"{built.rows:,}", f"rows: {built.places:,} places × {built.periods:,} periods", bold=True)
+    row("  period", built.by, f"{built.first[:16]} to {built.last[:16]} UTC; {built.zone}")
+    row(
+        "  censored",
+        f"{built.rows_censored / max(1, built.rows):.1%}",
+        f"{built.rows_censored:,} rows ran out",
+    )
+    if built.rows_inferred:
+        why = f"from {built.inferred_from}" if built.inferred_from else "the feed was silent"
+        row(
+            "  inferred",
+            f"{built.rows_inferred / max(1, built.rows):.1%}",
+            f"{built.rows_inferred:,} rows, {why}",
+        )
+    row("time", "", "of all places", bold=True)
+    for label in ("available", "empty", "closed", "unknown"):
+        row(f"  {label}", f"{getattr(built, f'share_{label}'):.1%}")
+    console = Console(highlight=False)
+    console.print(table)
+    for note in [note for report in reports.values() for note in report.notes][:_MOST]:
+        console.print(f"note: {escape(note)}")
+    console.print(f"Written: {escape(str(output))}", soft_wrap=True)
+    if picture is not None:
+        console.print(f"Drawn: {escape(str(picture))}", soft_wrap=True)
+
+
+def _many(word: str, number: int) -> str:
+    return word if number == 1 else f"{word}s"
+
+
+def _reasons(reasons: dict[str, int]) -> str:
+    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    shown = "; ".join(f"{number:,} × {words}" for words, number in ordered[:_MOST])
+    return shown + (f"; and {len(ordered) - _MOST} more reasons" if len(ordered) > _MOST else "")

@@ -1,0 +1,24 @@
+"""Figures: one kind per file, each takes an axis, draws on it and returns it."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Where each figure lives; Matplotlib is imported only when one is asked for.
+_HOMES = {
+    "plot_availability": "_availability",
+}
+
+__all__ = ["plot_availability"]
+
+if TYPE_CHECKING:
+    from unmet.plotting._availability import plot_availability
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unmet.plotting' has no attribute {name!r}")
+    return getattr(import_module(f"unmet.plotting.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

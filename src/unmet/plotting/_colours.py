@@ -1,0 +1,11 @@
+"""The colours of Okabe and Ito, which people with any kind of colour vision can tell apart."""
+
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+GREY = "#999999"
