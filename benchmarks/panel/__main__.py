@@ -1,10 +1,12 @@
 """`python -m benchmarks.panel`: twenty million rides to an hourly panel, by `unmet` and by pandas."""
 
 import argparse
+import json
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.panel.config import FULL, MEDIUM, SMALL, Config
+from benchmarks.panel.config import FASTER, FULL, GROWTH, MEDIUM, PEAK, SMALL, Config
 from benchmarks.panel.data import write_districts
 from benchmarks.panel.meter import Cost, run
 
@@ -18,16 +20,17 @@ def main() -> int:
     size.add_argument("--small", action="store_true", help="seconds instead of minutes, for CI")
     size.add_argument("--medium", action="store_true", help="four million rides")
     parser.add_argument("--data", type=Path, help="folder for the input, kept; default: a temporary one")
+    parser.add_argument("--output", type=Path, help="file for the figures as JSON")
     chosen = parser.parse_args()
     config = SMALL if chosen.small else MEDIUM if chosen.medium else FULL
     if chosen.data is not None:
-        return compare(config, chosen.data)
+        return compare(config, chosen.data, chosen.output)
     with tempfile.TemporaryDirectory(prefix="unmet-bench-") as folder:
-        return compare(config, Path(folder))
+        return compare(config, Path(folder), chosen.output)
 
 
-def compare(config: Config, folder: Path) -> int:
-    """Run the contenders on one input; 1 if their panels differ."""
+def compare(config: Config, folder: Path, output: Path | None) -> int:
+    """Run the contenders on one input; 1 if their panels differ or a floor is missed."""
     rides = write_districts(config, folder)
     large, fewer = config.districts * rides, config.fewer * rides
     print(
@@ -71,7 +74,27 @@ def compare(config: Config, folder: Path) -> int:
     print(f"cost per ride, {large:,} against {fewer:,} rides: {growth:.2f}")
     different = differences(folder / f"unmet-{config.districts}.parquet", folder / "pandas.parquet")
     print("rows that differ: " + ", ".join(f"{name} {count:,}" for name, count in different.items()))
-    return 1 if different["rows"] or different["y"] else 0
+    reached = {
+        f"at least {FASTER:g} × faster than pandas": other.seconds / many.seconds >= FASTER,
+        f"peak memory under {PEAK / 1e9:g} GB": many.peak < PEAK,
+        f"cost per ride at most {GROWTH:g} × that of fewer rides": growth <= GROWTH,
+        "the same panel": not any(different.values()),
+    }
+    for name, good in reached.items():
+        print(f"{'reached' if good else 'missed '}  {name}")
+    if output is not None:
+        figures = {
+            "config": asdict(config),
+            "rides": {"large": large, "fewer": fewer},
+            "unmet": asdict(many),
+            "unmet_fewer": asdict(few),
+            "pandas": asdict(other),
+            "different": different,
+            "reached": reached,
+        }
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(json.dumps(figures, indent=1) + "\n")
+    return int(not all(reached.values()) if config.floors else not reached["the same panel"])
 
 
 def differences(one: Path, two: Path) -> dict[str, int]:
