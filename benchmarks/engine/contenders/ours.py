@@ -47,11 +47,11 @@ def estimator(rule: Rule, **changes: Any) -> CensoredQuantileRegressor:
 
 
 def stated(problem: Problem) -> dict[str, Any]:
-    """A problem as `fit_many` takes it."""
+    """A problem as `fit_many` takes it, in the double precision that users' arrays have."""
     return {
-        "X": problem.X,
-        "y": problem.y,
-        "threshold": problem.threshold,
+        "X": problem.X.astype(float),
+        "y": problem.y.astype(float),
+        "threshold": problem.threshold.astype(float),
         "censored": problem.censored,
         "validation": problem.validation,
         "random_state": problem.seed,
@@ -111,7 +111,7 @@ def streamed(rule: Rule, count: int, repeats: int) -> dict[str, Any]:
 
 def table(rule: Rule, problem: Problem) -> dict[str, Any]:
     """One epoch and all epochs of a large table; the difference is free of compilation and preparation."""
-    train, held_out = problem.validation.__invert__(), problem.validation
+    train, held_out = ~problem.validation, problem.validation
     facts = {
         "threshold": problem.threshold[train],
         "censored": problem.censored[train],
@@ -140,7 +140,9 @@ def table(rule: Rule, problem: Problem) -> dict[str, Any]:
 def plain(rule: Rule, problems: list[Problem]) -> dict[str, Any]:
     """Uncensored linear quantiles, all at once; the loss is that of the rows fitted."""
     m = estimator(rule, schedule="cosine")
-    stated_problems = [{"X": p.X, "y": p.y, "random_state": p.seed} for p in problems]
+    stated_problems = [
+        {"X": p.X.astype(float), "y": p.y.astype(float), "random_state": p.seed} for p in problems
+    ]
     fit_many(m, stated_problems[:4])
     began = time.perf_counter()
     models = fit_many(m, stated_problems)
