@@ -242,9 +242,28 @@ with Run(sys.argv[1], {{"seed": 7}}, code="1") as run:
 """
 
 
-def killed_at_random(folder: Path, kills: int, seed: int) -> None:
+# The same, with the shards computed by two other processes.
+SHARED_WORK = f"""
+import hashlib, sys, time
+from unmet.runs import Run, run_shards
+keys = [f"shard-{{number}}" for number in range({SHARDS})]
+def compute(key):
+    time.sleep(0.002)
+    return hashlib.sha512(key.encode()).digest() * 500
+with Run(sys.argv[1], {{"seed": 7}}, code="1") as run:
+    todo = [key for key in keys if not run.done(key)]
+    list(run_shards(len, ["", ""], jobs=2))
+    print("ready", flush=True)
+    for index, data in run_shards(compute, todo, jobs=2):
+        run.log(computed=todo[index])
+        run.write(todo[index], data)
+    run.finish(keys)
+"""
+
+
+def killed_at_random(folder: Path, kills: int, seed: int, program: str = WORK) -> None:
     rng = random.Random(seed)
-    command = [sys.executable, "-c", WORK]
+    command = [sys.executable, "-c", program]
     subprocess.run([*command, str(folder / "whole")], check=True, capture_output=True)
     for _ in range(kills):
         with subprocess.Popen([*command, str(folder / "torn")], stdout=subprocess.PIPE) as worker:
@@ -269,3 +288,8 @@ def test_killed_many_times(tmp_path: Path) -> None:
     for seed in range(10):
         (tmp_path / str(seed)).mkdir()
         killed_at_random(tmp_path / str(seed), kills=5, seed=seed)
+
+
+@pytest.mark.slow
+def test_killed_with_its_workers_at_work(tmp_path: Path) -> None:
+    killed_at_random(tmp_path, kills=10, seed=3, program=SHARED_WORK)

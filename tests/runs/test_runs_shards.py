@@ -283,10 +283,8 @@ ENDLESS = """
 import os, sys, time
 from unmet.runs import run_shards
 def slow(shard):
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\\n" % os.getpid())  # at once, so that two workers do not mix their lines
     time.sleep(100)
-def prepare():
-    sys.stdout = os.fdopen(os.dup(1), "w")
 try:
     list(run_shards(slow, range(10), jobs=2))
 except KeyboardInterrupt:
@@ -295,7 +293,9 @@ except KeyboardInterrupt:
 """
 
 
-def start_endless() -> tuple[subprocess.Popen[str], list[int]]:
+@pytest.fixture
+def endless() -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A process whose two workers never end, and the numbers of these workers."""
     parent = subprocess.Popen(
         [sys.executable, "-c", ENDLESS],
         stdout=subprocess.PIPE,
@@ -304,36 +304,38 @@ def start_endless() -> tuple[subprocess.Popen[str], list[int]]:
         start_new_session=True,
     )
     assert parent.stdout is not None
-    return parent, [int(parent.stdout.readline()) for _ in range(2)]
+    assert parent.stderr is not None
+    with parent:
+        try:
+            lines = [parent.stdout.readline() for _ in range(2)]
+            assert all(line.strip().isdecimal() for line in lines), (lines, parent.stderr.read())
+            yield parent, [int(line) for line in lines]
+        finally:
+            parent.kill()
 
 
 @pytest.mark.parametrize("whole_group", [True, False])
-def test_ctrl_c_ends_the_workers(whole_group: bool) -> None:
-    parent, workers = start_endless()
-    started = time.monotonic()
+def test_ctrl_c_ends_the_workers(endless: tuple[subprocess.Popen[str], list[int]], whole_group: bool) -> None:
+    parent, workers = endless
     if whole_group:  # as a terminal does
         os.killpg(parent.pid, signal.SIGINT)
     else:
         os.kill(parent.pid, signal.SIGINT)
-    out, err = parent.communicate(timeout=30)
-    assert time.monotonic() - started < 10
+    out, err = parent.communicate(timeout=60)
     assert "interrupted" in out
     assert err.count("Traceback") == 1, err
     assert "KeyboardInterrupt" in err
     assert not any(alive(pid) for pid in workers)
 
 
-def test_workers_of_a_killed_parent_leave() -> None:
-    parent, workers = start_endless()
+def test_workers_of_a_killed_parent_leave(endless: tuple[subprocess.Popen[str], list[int]]) -> None:
+    parent, workers = endless
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
     while any(alive(pid) for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(alive(pid) for pid in workers)
-    for stream in (parent.stdout, parent.stderr):
-        assert stream is not None
-        stream.close()
 
 
 def test_importing_costs_nothing() -> None:
