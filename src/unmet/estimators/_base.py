@@ -1,6 +1,7 @@
 """What all estimators share: checking data, fitting through the trainer, predicting, scoring, saving."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -9,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from unmet.censoring import Observed, observe
+from unmet.censoring import observe
 from unmet.estimators._fitted import Fitted, Member
 from unmet.estimators._prepare import Prepared, prepare
 from unmet.estimators._settings import Settings, check_quantiles
 from unmet.losses import censored_tilted_loss
+from unmet.networks import split
 from unmet.training import Trained, train
 
 
@@ -24,8 +26,14 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
     __metadata_request__fit = {"threshold": True, "censored": True, "validation": True}  # noqa: RUF012
     __metadata_request__score = {"threshold": True, "censored": True}  # noqa: RUF012
 
+    progress: bool | None
+    quantiles: Sequence[float]
+    side: str
+    random_state: Any
+
+    @abstractmethod
     def _settings(self) -> Settings:
-        raise NotImplementedError
+        """The parameters, checked and made plain."""
 
     def fit(
         self,
@@ -56,7 +64,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         from unmet.runs import progress
 
         settings = self._settings()
-        prepared = self._prepare(X, y, threshold, censored, validation, sample_weight, settings)
+        prepared = self._prepare(settings, X, y, threshold, censored, validation, sample_weight)
         results = {}
         with progress(len(prepared.jobs), "fit", "network", shown=self.progress) as bar:
             for tag, trained in train(prepared.jobs):
@@ -66,13 +74,13 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
 
     def _prepare(
         self,
+        settings: Settings,
         X: Any,
         y: Any,
         threshold: Any,
         censored: Any,
         validation: Any,
         sample_weight: Any,
-        settings: Settings,
         random_state: Any = None,
     ) -> Prepared:
         """Check the data and make the training jobs."""
@@ -111,12 +119,12 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             _, tag = min(restarts, key=lambda item: (not np.isfinite(item[0]), item[0], item[1]))
             job = next(job for job in prepared.jobs if job.tag == tag)
             best = results[tag]
-            if not all(np.isfinite(leaf).all() for leaf in best.leaves):
+            if not np.isfinite(best.weights).all():
                 raise ValueError(
                     "training diverged to values that are not finite: lower learning_rate, set clip_norm, "
                     "or leave standardise=True"
                 )
-            members.append(Member(job.spec.model, prepared.members[group], best.leaves))
+            members.append(Member(job.spec.model, prepared.members[group], best.weights))
             histories.append(
                 {"loss": best.history[:, 0], "validation_loss": best.history[:, 1]}
                 if job.problem.stop is not None
@@ -140,7 +148,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             return self.predict_quantiles(X)[:, 0]
         return self.predict_quantiles(X, quantiles=(0.5,))[:, 0]
 
-    def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] | None = None) -> NDArray[np.float64]:
+    def predict_quantiles(
+        self, X: ArrayLike, quantiles: Sequence[float] | None = None
+    ) -> NDArray[np.float64]:
         """Quantiles of the latent value, shape (n, K), in the order of `quantiles`.
 
         Levels between fitted ones are interpolated (linearly in normal scores); levels outside raise.
@@ -216,12 +226,13 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         spec = fitted.members[0].spec
         if spec.network.kind != "linear" or spec.head != "free":
             raise AttributeError("coef_ and intercept_ exist only for network='linear' with head='free'")
-        weight = np.concatenate([member.leaves[0] for member in fitted.members]).astype(np.float64)
+        parts = [split(spec, member.weights) for member in fitted.members]
+        weight = np.concatenate([part["body.layers[0].weight"] for part in parts]).astype(np.float64)
         scaling = fitted.scaling
         slopes = weight[:, : self.n_features_in_] * (scaling.y_scale / scaling.x_scale)
         bias = np.zeros(len(weight))
         if spec.intercept:
-            bias = np.concatenate([member.leaves[1] for member in fitted.members]).astype(np.float64)
+            bias = np.concatenate([part["body.layers[0].bias"] for part in parts]).astype(np.float64)
         bias = scaling.y_center + scaling.y_scale * bias - slopes @ scaling.x_center
         return (-slopes[::-1], -bias[::-1]) if fitted.mirrored else (slopes, bias)
 

@@ -20,13 +20,13 @@ _ESTIMATORS = {
 
 def save(estimator: Any, path: Any) -> None:
     """Write a fitted estimator to a folder."""
-    from unmet.estimators._fitted import leaf_names
+    from unmet.networks import split
 
     fitted = estimator.fitted_
     arrays = {"x_center": fitted.scaling.x_center, "x_scale": fitted.scaling.x_scale}
     for index, member in enumerate(fitted.members):
-        for name, leaf in zip(leaf_names(member.spec), member.leaves):
-            arrays[f"member{index}.{name}"] = leaf
+        for name, array in split(member.spec, member.weights).items():
+            arrays[f"member{index}.{name}"] = array
     names = getattr(estimator, "feature_names_in_", None)
     config = {
         "estimator": type(estimator).__name__,
@@ -67,9 +67,10 @@ def load(path: Any, network: Any = None) -> Any:
 
 def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], network: Any) -> Any:
     """Build the estimator from checked files."""
-    from unmet.estimators._fitted import Fitted, Member, leaf_names, tree_of
+    from unmet.estimators._fitted import Fitted, Member
     from unmet.estimators._prepare import model_spec
     from unmet.estimators._scaling import Scaling
+    from unmet.networks import layout
 
     kind = getattr(import_module(_ESTIMATORS[config["estimator"]]), config["estimator"])
     parameters = {name: _from_plain(value) for name, value in config["parameters"].items()}
@@ -81,17 +82,21 @@ def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], netw
         columns = config["columns"]
         members = []
         for index, levels in enumerate(config["levels"]):
-            spec = model_spec(settings, columns, len(levels))
-            leaves = [arrays.pop(f"member{index}.{name}") for name in leaf_names(spec)]
-            wanted = [(leaf.shape, leaf.dtype) for leaf in _leaves(tree_of(spec))]
-            if [(leaf.shape, leaf.dtype) for leaf in leaves] != wanted:
+            spec = model_spec(settings, columns, tuple(levels))
+            plan = layout(spec)
+            found = [arrays.pop(f"member{index}.{name}") for name in plan.names]
+            fitting = [array.shape == shape for array, shape in zip(found, plan.shapes)]
+            if not all(fitting) or any(array.dtype != np.float32 for array in found):
                 raise ValueError("the shapes of the weights do not fit the parameters")
-            members.append(Member(spec, tuple(levels), tuple(leaves)))
+            weights = np.concatenate([array.ravel() for array in found])
+            members.append(Member(spec, tuple(levels), weights))
         center, scale = arrays.pop("x_center"), arrays.pop("x_scale")
         if center.shape != (columns,) or scale.shape != (columns,) or arrays:
             raise ValueError("the arrays do not fit the parameters")
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path}: the files do not describe a fitted {config['estimator']}: {error}") from error
+        raise ModelFileError(
+            f"{path}: the files do not describe a fitted {config['estimator']}: {error}"
+        ) from error
     estimator.fitted_ = Fitted(
         tuple(members),
         Scaling(center, scale, config["y_center"], config["y_scale"]),
@@ -104,12 +109,6 @@ def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], netw
     if config["column_names"] is not None:
         estimator.feature_names_in_ = np.array(config["column_names"], dtype=object)
     return estimator
-
-
-def _leaves(tree: Any) -> list[Any]:
-    import jax
-
-    return jax.tree.leaves(tree)
 
 
 def _to_plain(name: str, value: Any) -> Any:

@@ -5,14 +5,13 @@ from functools import cache
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from unmet.censoring import mirror_levels
 from unmet.estimators._scaling import Scaling
-from unmet.networks import Model, ModelSpec, Start, build
+from unmet.networks import ModelSpec, unflatten
 
 # Rows are predicted in blocks of one fixed shape: a row's prediction never depends on its neighbours.
 _BLOCK = 512
@@ -24,7 +23,7 @@ class Member:
 
     spec: ModelSpec
     levels: tuple[float, ...]
-    leaves: tuple[NDArray[Any], ...]
+    weights: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,7 @@ class Fitted:
         return -restored[::-1].T if self.mirrored else restored.T
 
 
-def _at_levels(
-    values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[float, ...]
-) -> NDArray[Any]:
+def _at_levels(values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[float, ...]) -> NDArray[Any]:
     """Rows of `values` at the wanted levels, interpolated linearly in normal scores between fitted ones."""
     position = {level: index for index, level in enumerate(levels)}
     if all(level in position for level in wanted):
@@ -80,35 +77,16 @@ def _predict(member: Member, x: NDArray[np.float32], levels: tuple[float, ...]) 
     padded = np.zeros((member.spec.columns, -(-rows // _BLOCK) * _BLOCK), np.float32)
     padded[: len(x), :rows] = x
     run = _program(member.spec, len(levels))
-    leaves, asked = member.leaves, np.asarray(levels, np.float32)
+    asked = np.asarray(levels, np.float32)
     out = np.empty((len(levels), padded.shape[1]), np.float32)
     for begin in range(0, padded.shape[1], _BLOCK):
-        out[:, begin : begin + _BLOCK] = run(leaves, padded[:, begin : begin + _BLOCK], asked)
+        out[:, begin : begin + _BLOCK] = run(member.weights, padded[:, begin : begin + _BLOCK], asked)
     return out[:, :rows]
 
 
 @cache
-def tree_of(spec: ModelSpec) -> Any:
-    """Shapes and structure of a model of this spec."""
-
-    def begin() -> Model:
-        levels = (jnp.arange(spec.levels, dtype=jnp.float32) + 1) / (spec.levels + 1)
-        return build(spec, jax.random.key(0), levels, Start(0.0, 1.0), jnp.ones(spec.columns))
-
-    return jax.eval_shape(begin)
-
-
-@cache
 def _program(spec: ModelSpec, levels: int) -> Any:
-    structure = jax.tree.structure(tree_of(spec))
-
-    def run(leaves: tuple[Any, ...], x: Any, asked: Any) -> Any:
-        return jax.tree.unflatten(structure, leaves)(x, asked).quantiles
+    def run(weights: Any, x: Any, asked: Any) -> Any:
+        return unflatten(spec, weights)(x, asked).quantiles
 
     return jax.jit(run, compiler_options={"xla_cpu_multi_thread_eigen": False})
-
-
-def leaf_names(spec: ModelSpec) -> list[str]:
-    """A readable name for every leaf, such as body.layers[0].weight."""
-    paths = jax.tree_util.tree_flatten_with_path(tree_of(spec))[0]
-    return [jax.tree_util.keystr(path).lstrip(".") for path, _ in paths]

@@ -91,8 +91,7 @@ def _fit_here(
         for index, problem in problems:
             try:
                 one, settings = _copy(estimator, parameters, common, problem)
-                data = [problem.get(name) for name in _DATA[:6]]
-                prepared = one._prepare(*data, settings, problem.get("random_state"))
+                prepared = one._prepare(settings, **{name: problem.get(name) for name in _DATA})
             except ValueError as error:
                 raise ValueError(f"problem {index}: {error}") from error
             number = next(numbers)

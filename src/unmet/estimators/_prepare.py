@@ -12,7 +12,7 @@ from unmet.censoring import Observed, mirror_levels
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._scaling import Scaling, find_scaling
 from unmet.estimators._settings import Settings
-from unmet.networks import LocationScale, ModelSpec, NetworkSpec, TobitShape
+from unmet.networks import LocationScale, ModelSpec, NetworkSpec, TobitShape, layout
 from unmet.training import (
     Hyper,
     Job,
@@ -101,7 +101,10 @@ def prepare(
             f"of {len(index)} distinct rows {int(held.sum())} are for stopping (set patience=None to train on all)"
         )
     groups = {"train": index[~held], "stop": index[held]}
-    shares = {"train": share[~held] / share[~held].sum(), "stop": share[held] / max(share[held].sum(), 1e-300)}
+    shares = {
+        "train": share[~held] / share[~held].sum(),
+        "stop": share[held] / max(share[held].sum(), 1e-300),
+    }
     inner = groups["train"]
     any_censored = bool(flags[inner].any())
     scaling, location, scale = find_scaling(
@@ -114,9 +117,7 @@ def prepare(
     if mirrored:
         levels = mirror_levels(levels)
     members = [levels] if settings.joint else [(level,) for level in levels]
-    spec, epochs = _program_spec(
-        settings, objective, X.shape[1], len(inner), len(groups["stop"]), len(members[0])
-    )
+    spec, epochs = _program_spec(settings, objective, X.shape[1], len(inner), len(groups["stop"]), members[0])
     rows = {
         name: _rows(spec, name, X, y, cap, flags, groups[name], shares[name], scaling)
         for name in (("train", "stop") if stopping else ("train",))
@@ -125,6 +126,7 @@ def prepare(
     far = (highest + max(span, scaling.y_scale, 1e-12) - scaling.y_center) / (scaling.y_scale or 1.0)
     real = np.zeros(spec.model.columns, np.float32)
     real[: X.shape[1]] = 1
+    numbers = layout(spec.model).noise
     jobs = []
     for group, member in enumerate(members):
         for restart in range(settings.n_restarts):
@@ -140,9 +142,9 @@ def prepare(
                 spread=np.float32(0.5 if restart else 0.0),
             )
             key = np.array([group * 65536 + restart, seed], np.uint32)
-            problem = Problem(
-                rows["train"], rows.get("stop"), np.asarray(member, np.float32), real, hyper, key
-            )
+            noise = np.random.Generator(np.random.Philox(key=key)).standard_normal(numbers, np.float32)
+            asked = np.asarray(member, np.float32)
+            problem = Problem(rows["train"], rows.get("stop"), asked, real, hyper, noise, key)
             jobs.append(Job((group, restart), spec, problem))
     return Prepared(tuple(jobs), tuple(members), scaling, mirrored)
 
@@ -168,27 +170,35 @@ def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
     return replace(network, sequence=(steps, features))
 
 
-def model_spec(settings: Settings, columns: int, levels: int) -> ModelSpec:
+def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> ModelSpec:
     """The model for data of this many columns."""
     network = complete_network(settings.network, columns)
     padded = padded_columns(columns) if network.kind in ("linear", "mlp") else columns
     negated = settings.side == "left" and settings.initialiser != "neutral"
-    return ModelSpec(network, settings.head, padded, levels, settings.initialiser, settings.intercept, negated)
+    return ModelSpec(
+        network,
+        settings.head,
+        padded,
+        len(levels),
+        settings.initialiser,
+        settings.intercept,
+        negated,
+        levels if isinstance(settings.head, LocationScale) else (),
+    )
 
 
 @lru_cache(maxsize=4096)
 def _program_spec(
-    settings: Settings, objective: str, columns: int, rows: int, stop_rows: int, levels: int
+    settings: Settings, objective: str, columns: int, rows: int, stop_rows: int, levels: tuple[float, ...]
 ) -> tuple[ProgramSpec, int]:
     """The program for a problem of this shape, and its epochs."""
     model = model_spec(settings, columns, levels)
     batch = settings.batch_size
     if batch == "auto":
         batch = None if rows <= _FULL_BATCH_ROWS else _AUTO_BATCH
-    if batch is None or batch >= rows:
+    if not isinstance(batch, int) or batch >= rows:
         batches, size = 1, padded_rows(rows)
     else:
-        assert isinstance(batch, int)
         batches, size = padded_batches(ceil(rows / batch)), batch
     epochs = settings.max_epochs or max(_LEAST_EPOCHS, ceil(_AUTO_STEPS / batches))
     spec = ProgramSpec(

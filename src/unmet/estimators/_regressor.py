@@ -111,7 +111,7 @@ class CensoredQuantileRegressor(CensoredRegressor):
         max_epochs: int | None = None,
         patience: int | None = None,
         validation_fraction: float = 0.2,
-        batch_size: int | None | str = "auto",
+        batch_size: int | str | None = "auto",
         l2: float = 0.0,
         clip_norm: float | None = 1.0,
         n_restarts: int = 1,
@@ -158,7 +158,9 @@ class CensoredQuantileRegressor(CensoredRegressor):
         check_choice("loss", self.loss, ("censored", "published"))
         check_number("smoothing", self.smoothing, 0)
         if not self.joint and head != "free":
-            raise ValueError(f"joint=False trains a network per quantile and needs head='free', not {self.head!r}")
+            raise ValueError(
+                f"joint=False trains a network per quantile and needs head='free', not {self.head!r}"
+            )
         return Settings(
             quantiles=check_quantiles(self.quantiles),
             network=check_network(

@@ -50,7 +50,9 @@ def _hash_rows(table: NDArray[np.float64]) -> NDArray[np.uint64]:
     bits ^= bits >> _HALF
     bits *= _MIX
     bits ^= bits >> _SHIFT
-    bits *= np.random.RandomState(0).randint(0, 2**63, table.shape[1], dtype=np.int64).astype(np.uint64) | np.uint64(1)
+    bits *= np.random.RandomState(0).randint(0, 2**63, table.shape[1], dtype=np.int64).astype(
+        np.uint64
+    ) | np.uint64(1)
     keys = bits.sum(axis=1)
     keys ^= keys >> _HALF
     keys *= _MIX

@@ -31,7 +31,11 @@ class Scaling:
 
 
 def find_scaling(
-    X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64], censored: bool, standardise: bool
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    censored: bool,
+    standardise: bool,
 ) -> tuple[Scaling, float, float]:
     """The scaling, with the location and scale of y as the network will see it."""
     center = float(weight @ y)

@@ -1,6 +1,6 @@
 """Checked settings of a fit: the constructor's parameters, made sure of and made plain."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -24,7 +24,7 @@ class Settings:
     max_epochs: int | None = None
     patience: int | None = None
     validation_fraction: float = 0.2
-    batch_size: int | None | str = "auto"
+    batch_size: int | str | None = "auto"
     l2: float = 0.0
     clip_norm: float = float("inf")
     n_restarts: int = 1
@@ -45,7 +45,13 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
 
 
 def check_number(
-    name: str, value: Any, least: float, most: float = float("inf"), *, open_: bool = False, whole: bool = False
+    name: str,
+    value: Any,
+    least: float,
+    most: float = float("inf"),
+    *,
+    open_: bool = False,
+    whole: bool = False,
 ) -> None:
     kind = Integral if whole else Real
     fits = isinstance(value, kind) and not isinstance(value, bool)
@@ -61,7 +67,9 @@ def check_quantiles(quantiles: Any, name: str = "quantiles") -> tuple[float, ...
     try:
         levels = tuple(float(level) for level in quantiles)
     except TypeError:
-        raise ValueError(f"{name} must be a sequence of numbers such as (0.05, 0.5, 0.95), not {quantiles!r}") from None
+        raise ValueError(
+            f"{name} must be a sequence of numbers such as (0.05, 0.5, 0.95), not {quantiles!r}"
+        ) from None
     if not levels:
         raise ValueError(f"{name} must hold at least one level, such as (0.5,)")
     if not all(0 < level < 1 for level in levels):
@@ -108,7 +116,7 @@ def check_network(
     return NetworkSpec("lstm", units=int(units), activation=squash, dropout=float(dropout), sequence=shape)
 
 
-def check_training(parameters: dict[str, Any]) -> dict[str, Any]:
+def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The training parameters, checked, under the names of `Settings`."""
     p = parameters
     check_choice("side", p["side"], ("right", "left"))
@@ -125,9 +133,7 @@ def check_training(parameters: dict[str, Any]) -> dict[str, Any]:
         check_number("clip_norm", p["clip_norm"], 0, open_=True)
     check_number("n_restarts", p["n_restarts"], 1, whole=True)
     check_choice("initialiser", p["initialiser"], INITIALISERS)
-    names = (
-        "side learning_rate schedule max_epochs patience validation_fraction batch_size l2 n_restarts initialiser"
-    )
+    names = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2 n_restarts initialiser"
     checked = {name: p[name] for name in names.split()}
     checked["clip_norm"] = float("inf") if p["clip_norm"] is None else float(p["clip_norm"])
     checked["standardise"], checked["intercept"] = bool(p["standardise"]), bool(p["fit_intercept"])

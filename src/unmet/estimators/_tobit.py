@@ -12,7 +12,7 @@ from unmet.estimators._settings import (
     check_quantiles,
     check_training,
 )
-from unmet.networks import TobitShape
+from unmet.networks import TobitShape, split
 
 
 class TobitRegressor(CensoredRegressor):
@@ -53,7 +53,7 @@ class TobitRegressor(CensoredRegressor):
         max_epochs: int | None = None,
         patience: int | None = None,
         validation_fraction: float = 0.2,
-        batch_size: int | None | str = "auto",
+        batch_size: int | str | None = "auto",
         l2: float = 0.0,
         clip_norm: float | None = 1.0,
         n_restarts: int = 1,
@@ -120,8 +120,6 @@ class TobitRegressor(CensoredRegressor):
         member = self._fitted().members[0]
         if not isinstance(member.spec.head, TobitShape) or member.spec.head.scale == "network":
             raise AttributeError("scale_ exists only with one scale for all rows; use predict_quantiles")
-        from unmet.estimators._fitted import leaf_names
-
-        raw = dict(zip(leaf_names(member.spec), member.leaves))["head.raw_scale"]
+        raw = split(member.spec, member.weights)["head.raw_scale"]
         inner = float(raw[0]) if member.spec.head.scale == "fixed" else float(softplus(raw[0]))
         return inner * (self._fitted().scaling.y_scale or 1.0)

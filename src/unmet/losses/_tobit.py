@@ -1,6 +1,7 @@
 """Tobit: negative log-likelihood of censored rows under a Gaussian or a sinh-arcsinh shape."""
 
-from math import log, pi
+from functools import cache
+from math import log, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from unmet.losses._arrays import Array, check_shapes, check_side, namespace
 _HALF_LOG_2PI = 0.5 * log(2 * pi)
 # sinh beyond this is over 1e17, whose square still fits into float32.
 _LARGEST_ARGUMENT = 40.0
-# Below this the series for log Φ is exact to 1e-10; JAX's own gradient loses digits in float32 from about
-# −30.
-_SERIES_FROM = -16.0
+# A bound at infinity says nothing; this many standard deviations say as little, and their square is finite.
+_FARTHEST = 1e15
+_ROOT_HALF = sqrt(0.5)
+# Below this a series gives log Φ, to the precision of the type; in float32 Φ itself underflows from −13.
+_SERIES_FROM = {4: -8.0, 8: -16.0}
 
 
 def tobit_loss(
@@ -65,12 +68,9 @@ def tobit_loss(
     scale = xp.asarray(scale, dtype=xp.result_type(z))
     tail = None if tail is None else xp.asarray(tail, dtype=xp.result_type(z, tail))
     censored = xp.asarray(censored) != 0
-    # Each branch sees harmless zeros in the rows of the other: `where` alone lets NaN gradients through.
-    z_exact = xp.where(censored, 0, z)
-    z_bound = xp.where(censored, z, 0)
-    score, log_slope = _score(z_exact, skew, tail, xp)
+    # Both branches and their slopes are finite for every z held here, so `where` lets no NaN through.
+    score, log_slope = _score(xp.clip(z, -_FARTHEST, _FARTHEST), skew, tail, xp)
     exact = 0.5 * score * score + _HALF_LOG_2PI - log_slope + xp.log(scale)
-    score, _ = _score(z_bound, skew, tail, xp)
     bound = -_log_normal_cdf(-score if side == "right" else score, xp)
     return xp.where(censored, bound, exact)
 
@@ -92,9 +92,11 @@ def _score(z: Array, skew: Array | None, tail: Array | None, xp: Any) -> tuple[A
     """The normal score s of z and log ds/dz; s is held at sinh(±40) so that float32 does not overflow."""
     if skew is None or tail is None:
         return z, 0 * z
-    bent = tail * xp.arcsinh(z) - skew
-    score = xp.sinh(xp.clip(bent, -_LARGEST_ARGUMENT, _LARGEST_ARGUMENT))
-    log_cosh = xp.logaddexp(bent, -bent) - log(2)
+    bent = tail * (np.arcsinh(z) if xp is np else _differentiable_arcsinh()(z)) - skew
+    held = xp.clip(bent, -_LARGEST_ARGUMENT, _LARGEST_ARGUMENT)
+    score = 0.5 * (xp.exp(held) - xp.exp(-held))
+    size = xp.abs(bent)
+    log_cosh = size + xp.log1p(xp.exp(-2 * size)) - log(2)
     return score, xp.log(tail) + log_cosh - 0.5 * xp.log1p(z * z)
 
 
@@ -104,11 +106,54 @@ def _log_normal_cdf(z: Array, xp: Any) -> Array:
         from scipy.special import log_ndtr
 
         return log_ndtr(z)
-    from jax.scipy.special import log_ndtr
+    return _differentiable_log_cdf()(z)
 
-    deep = z < _SERIES_FROM
-    low = xp.where(deep, z, _SERIES_FROM)
-    u = 1 / (low * low)
-    series = xp.log1p(-u * (1 - u * (3 - u * (15 - u * (105 - 945 * u)))))
-    lower = -0.5 * low * low - xp.log(-low) - _HALF_LOG_2PI + series
-    return xp.where(deep, lower, log_ndtr(xp.where(deep, 0, z)))
+
+@cache
+def _differentiable_arcsinh() -> Any:
+    """arcsinh for JAX with its slope 1/√(1+z²) given, for the same reason as `_differentiable_log_cdf`."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.custom_jvp
+    def arcsinh(z: Any) -> Any:
+        size = jnp.abs(z)
+        return jnp.copysign(jnp.log1p(size + size * size / (1 + jnp.sqrt(1 + size * size))), z)
+
+    @arcsinh.defjvp
+    def _slope(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+        (z,), (change,) = primals, tangents
+        return arcsinh(z), change * jax.lax.rsqrt(1 + z * z)
+
+    return arcsinh
+
+
+@cache
+def _differentiable_log_cdf() -> Any:
+    """log Φ for JAX, with the gradient φ/Φ given: the library's own costs seconds to compile."""
+    import jax
+    import jax.numpy as jnp
+
+    def parts(z: Any) -> tuple[Any, Any, Any]:
+        begin = _SERIES_FROM[z.dtype.itemsize]
+        deep = z < begin
+        low = jnp.where(deep, z, begin)
+        u = 1 / (low * low)
+        return deep, low, 1 - u * (1 - u * (3 - u * (15 - u * (105 - 945 * u))))
+
+    @jax.custom_jvp
+    def log_cdf(z: Any) -> Any:
+        deep, low, series = parts(z)
+        lower = -0.5 * low * low - jnp.log(-low / series) - _HALF_LOG_2PI
+        return jnp.where(deep, lower, jnp.log(0.5 * jax.lax.erfc(-jnp.where(deep, 0, z) * _ROOT_HALF)))
+
+    @log_cdf.defjvp
+    def _slope(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+        (z,), (change,) = primals, tangents
+        value = log_cdf(z)
+        deep, low, series = parts(z)
+        near = jnp.where(deep, 0, z)
+        ratio = jnp.exp(-0.5 * near * near - _HALF_LOG_2PI - jnp.where(deep, 0, value))
+        return value, change * jnp.where(deep, -low / series, ratio)
+
+    return log_cdf

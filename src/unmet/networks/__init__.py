@@ -1,11 +1,12 @@
 """Networks and heads: Equinox modules that map columns of features to quantiles.
 
-Arrays inside have features or quantiles first and rows last, `(features, rows)`: matrix products then run along
-contiguous rows, and stacking many networks on a leading axis costs nothing.
+Arrays inside have features or quantiles first and rows last, `(features, rows)`: matrix products then run
+along contiguous rows, and stacking many networks on a leading axis costs nothing.
 """
 
+from unmet.networks._flat import flatten, layout, split, unflatten
 from unmet.networks._heads import HEADS, FreeHead, GaussianHead, MonotoneHead, Prediction, Start
-from unmet.networks._layers import ACTIVATIONS, INITIALISERS, Linear
+from unmet.networks._layers import ACTIVATIONS, INITIALISERS, Linear, Noise
 from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
@@ -26,8 +27,13 @@ __all__ = [
     "ModelSpec",
     "MonotoneHead",
     "NetworkSpec",
+    "Noise",
     "Prediction",
     "Start",
     "TobitShape",
     "build",
+    "flatten",
+    "layout",
+    "split",
+    "unflatten",
 ]

@@ -1,6 +1,6 @@
 """Heads: from the raw outputs of a network to quantiles."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -23,12 +23,12 @@ class Prediction(NamedTuple):
     """What a head says about each row; the parametric parts only where the head has them."""
 
     quantiles: Array  # (levels, rows)
-    location: Array | None = None  # (rows,)
-    scale: Array | None = None  # (rows,)
-    skew: Array | None = None
-    tail: Array | None = None
-    anchors: Array | None = None  # the z of a location–scale head, (levels,)
-    shape_anchors: Array | None = None  # the same of its parametric shape
+    location: Any = None  # (rows,)
+    scale: Any = None  # (rows,)
+    skew: Any = None
+    tail: Any = None
+    anchors: Any = None  # the z of a location–scale head, (levels,)
+    shape_anchors: Any = None  # the same of its parametric shape
 
 
 def inverse_softplus(x: Array | float) -> Array:
@@ -85,7 +85,7 @@ class GaussianHead(eqx.Module):
     The scale is softplus of an output ("network"), one learned number ("constant"), or given.
     """
 
-    raw_scale: Array | None  # (1,) when constant
+    raw_scale: Any  # (1,) when one number; None when an output
     raw_shape: Array | None  # (skew, log tail), when the shape is learned
     fixed_scale: bool = eqx.field(static=True)
 
@@ -107,4 +107,4 @@ class GaussianHead(eqx.Module):
         return Prediction(location + scale * scores[:, None], location, scale, skew, tail)
 
 
-HEADS = {"free": FreeHead, "monotone": MonotoneHead}
+HEADS: dict[str, Any] = {"free": FreeHead, "monotone": MonotoneHead}

@@ -1,5 +1,7 @@
 """The affine layer, its starting weights, activations and dropout."""
 
+from math import prod
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,18 +16,35 @@ ACTIVATIONS = {
 }
 
 
-def draw(initialiser: str, key: Array, shape: tuple[int, int], fan_in: Array | float) -> Array:
+class Noise:
+    """Standard normal numbers, handed out in order; without numbers it only counts what is asked for.
+
+    They are drawn outside compiled programs: random bits inside cost seconds of compilation.
+    """
+
+    def __init__(self, numbers: Array | None = None) -> None:
+        self.numbers = numbers
+        self.used = 0
+
+    def take(self, shape: tuple[int, ...]) -> Array:
+        begin, self.used = self.used, self.used + prod(shape)
+        if self.numbers is None:
+            return jnp.zeros(shape, jnp.float32)
+        return self.numbers[begin : self.used].reshape(shape)
+
+
+def draw(initialiser: str, noise: Noise, shape: tuple[int, int], fan_in: Array | float) -> Array:
     """Starting weights of a layer of `shape` (outputs, inputs).
 
-    "ones": 1. "normal": N(0, 1). "glorot" and, for hidden layers, "neutral": uniform on
-    ±√(6 / (inputs + outputs)), where `fan_in` counts the inputs that are not padding.
+    "ones": 1. "normal": N(0, 1). "glorot" and, for hidden layers, "neutral": normal with variance
+    2 / (inputs + outputs), where `fan_in` counts the inputs that are not padding.
     """
     if initialiser == "ones":
         return jnp.ones(shape, jnp.float32)
+    numbers = noise.take(shape)
     if initialiser == "normal":
-        return jax.random.normal(key, shape, jnp.float32)
-    limit = jnp.sqrt(6.0 / (jnp.asarray(fan_in, jnp.float32) + shape[0]))
-    return limit * jax.random.uniform(key, shape, jnp.float32, -1.0, 1.0)
+        return numbers
+    return numbers * jnp.sqrt(2.0 / (jnp.asarray(fan_in, jnp.float32) + shape[0]))
 
 
 class Linear(eqx.Module):

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.scipy.special import ndtri
+from scipy import special
 
 from unmet.losses import sinh_arcsinh_quantile
 from unmet.networks._heads import Prediction, Start, cumulate, inverse_softplus
@@ -66,6 +68,7 @@ class LocationScaleHead(eqx.Module):
     raw_shape: Array  # (skew, log tail) of the sinh-arcsinh shape
     raw_scale: Array | None  # (1,): a constant scale
     scale_network: MLP | None
+    levels: tuple[float, ...] = eqx.field(static=True)
 
     @staticmethod
     def outputs(levels: int) -> int:
@@ -83,11 +86,10 @@ class LocationScaleHead(eqx.Module):
         else:
             raw_scale = raw[1]
         scale = jax.nn.softplus(raw_scale) + 1e-6
-        anchors = _fix_unit(cumulate(jnp.concatenate([jnp.zeros(1), jax.nn.softplus(self.gaps)])), levels)
+        anchors, _, _ = self._fix_unit(cumulate(jnp.concatenate([jnp.zeros(1), jax.nn.softplus(self.gaps)])))
         skew, tail = self.raw_shape[0], jnp.exp(self.raw_shape[1])
-        low, middle, high = (sinh_arcsinh_quantile(ndtri(level), skew, tail) for level in _UNIT_LEVELS)
-        unit = (high - low) / _UNIT
-        shape_anchors = (sinh_arcsinh_quantile(ndtri(levels), skew, tail) - middle) / unit
+        scores = special.ndtri(self.levels).astype(np.float32)
+        shape_anchors, middle, unit = self._fix_unit(sinh_arcsinh_quantile(scores, skew, tail))
         # μ is the median of the shape, so its own centre is shifted.
         return Prediction(
             raw[0] + scale * anchors[:, None],
@@ -99,15 +101,14 @@ class LocationScaleHead(eqx.Module):
             shape_anchors=shape_anchors,
         )
 
+    def _fix_unit(self, anchors: Array) -> tuple[Array, Array, Array]:
+        """Anchors with median 0 and the normal's span from 0.1 to 0.9; with the shift and the unit."""
+        low, middle, high = (anchors[self.levels.index(level)] for level in (0.1, 0.5, 0.9))
+        unit = (high - low) / _UNIT
+        return (anchors - middle) / unit, middle, unit
 
-_UNIT_LEVELS = (0.1, 0.5, 0.9)
+
 _UNIT = 2 * 1.2815515655446004
-
-
-def _fix_unit(anchors: Array, levels: Array) -> Array:
-    """Shift and scale increasing anchors so that the median is 0 and the 0.1–0.9 span is the normal's."""
-    low, middle, high = (jnp.interp(level, levels, anchors) for level in _UNIT_LEVELS)
-    return (anchors - middle) * (_UNIT / (high - low))
 
 
 def start_gaps(levels: Array) -> Array:

@@ -1,4 +1,4 @@
-"""A model is a network and a head, described by data and built from a key."""
+"""A model is a network and a head, described by data and built from random numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from unmet.networks._heads import HEADS, GaussianHead, Prediction, Start, inverse_softplus
-from unmet.networks._layers import Linear, draw
+from unmet.networks._layers import Linear, Noise, draw
 from unmet.networks._location_scale import LocationScale, LocationScaleHead, start_gaps
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
@@ -48,6 +48,7 @@ class ModelSpec:
     initialiser: str = "neutral"
     intercept: bool = True
     negated: bool = False  # the model predicts −y: drawn output weights start negated
+    fixed_levels: tuple[float, ...] = ()  # the levels, where a head needs to know them while compiling
 
 
 class RowWise(eqx.Module):
@@ -69,27 +70,31 @@ class Model(eqx.Module):
         return self.head(self.body(x, key), x, levels)
 
 
-def build(spec: ModelSpec, key: Array, levels: Array, start: Start, real: Array) -> Model:
+def build(spec: ModelSpec, noise: Noise, key: Array, levels: Array, start: Start, real: Array) -> Model:
     """A freshly started model.
 
     Parameters
     ----------
+    noise : Noise
+        Standard normal numbers for the starting weights.
+    key : array
+        Handed to a network of the user's own.
     levels : array (levels,)
         The quantile levels, increasing.
     real : array (columns,)
         1 for a column of the data, 0 for padding, whose weights start (and therefore stay) at zero.
     """
-    key_body, key_head, key_noise = jax.random.split(key, 3)
-    head, outputs, bias = _build_head(spec, key_head, levels, start, real)
-    body = _build_body(spec, key_body, outputs, real)
-    if spec.initialiser == "neutral" and spec.network.kind != "custom":
-        layer = _readout(body)
-        noise = start.spread * jax.random.normal(key_noise, layer.weight.shape, jnp.float32)
-        if layer.weight.shape[1] == real.shape[0] and spec.network.kind == "linear":
-            noise = noise * real
-        body = eqx.tree_at(_readout, body, Linear(noise, None if layer.bias is None else bias))
-    elif spec.negated and spec.network.kind != "custom":
-        body = eqx.tree_at(lambda body: _readout(body).weight, body, -_readout(body).weight)
+    head, outputs, bias = _build_head(spec, noise, levels, start, real)
+    body = _build_body(spec, noise, key, outputs, real)
+    if spec.network.kind == "custom":
+        return Model(body, head)
+    layer = _readout(body)
+    if spec.initialiser == "neutral":
+        weight = start.spread * noise.take(layer.weight.shape)
+        weight = weight * real if spec.network.kind == "linear" else weight
+        body = eqx.tree_at(_readout, body, Linear(weight, None if layer.bias is None else bias))
+    elif spec.negated:
+        body = eqx.tree_at(lambda body: _readout(body).weight, body, -layer.weight)
     return Model(body, head)
 
 
@@ -98,19 +103,24 @@ def _readout(body: Any) -> Linear:
 
 
 def _mlp(
-    sizes: tuple[int, ...], activation: str, dropout: float, initialiser: str, intercept: bool, key: Array, real: Array
+    sizes: tuple[int, ...],
+    activation: str,
+    dropout: float,
+    initialiser: str,
+    intercept: bool,
+    noise: Noise,
+    real: Array,
 ) -> MLP:
     layers = []
     for index, (fan_in, fan_out) in enumerate(zip(sizes[:-1], sizes[1:])):
-        key, key_layer = jax.random.split(key)
         first, last = index == 0, index == len(sizes) - 2
-        weight = draw(initialiser, key_layer, (fan_out, fan_in), jnp.sum(real) if first else fan_in)
+        weight = draw(initialiser, noise, (fan_out, fan_in), jnp.sum(real) if first else fan_in)
         weight = weight * real if first else weight
         layers.append(Linear(weight, jnp.zeros(fan_out, jnp.float32) if intercept or not last else None))
     return MLP(tuple(layers), activation, dropout)
 
 
-def _build_body(spec: ModelSpec, key: Array, outputs: int, real: Array) -> Any:
+def _build_body(spec: ModelSpec, noise: Noise, key: Array, outputs: int, real: Array) -> Any:
     network = spec.network
     if network.kind == "custom":
         assert network.builder is not None
@@ -118,15 +128,14 @@ def _build_body(spec: ModelSpec, key: Array, outputs: int, real: Array) -> Any:
     if network.kind == "lstm":
         steps, features = network.sequence
         units = network.units
-        keys = jax.random.split(key, 3)
         static = spec.columns - steps * features
         forget = jnp.repeat(jnp.array([0.0, 1.0, 0.0, 0.0], jnp.float32), units)
         return LSTM(
-            draw(spec.initialiser, keys[0], (4 * units, features), features),
-            draw(spec.initialiser, keys[1], (4 * units, units), units),
+            draw(spec.initialiser, noise, (4 * units, features), features),
+            draw(spec.initialiser, noise, (4 * units, units), units),
             forget if spec.initialiser in ("neutral", "glorot") else jnp.zeros_like(forget),
             Linear(
-                draw(spec.initialiser, keys[2], (outputs, units + static), units + static),
+                draw(spec.initialiser, noise, (outputs, units + static), units + static),
                 jnp.zeros(outputs, jnp.float32) if spec.intercept else None,
             ),
             steps,
@@ -135,11 +144,11 @@ def _build_body(spec: ModelSpec, key: Array, outputs: int, real: Array) -> Any:
             network.dropout,
         )
     sizes = (spec.columns, *network.hidden, outputs)
-    return _mlp(sizes, network.activation, network.dropout, spec.initialiser, spec.intercept, key, real)
+    return _mlp(sizes, network.activation, network.dropout, spec.initialiser, spec.intercept, noise, real)
 
 
 def _build_head(
-    spec: ModelSpec, key: Array, levels: Array, start: Start, real: Array
+    spec: ModelSpec, noise: Noise, levels: Array, start: Start, real: Array
 ) -> tuple[Any, int, Array]:
     """The head, how many raw outputs it wants, and the output bias of a neutral start."""
     raw_scale = jnp.reshape(inverse_softplus(start.scale), (1,))
@@ -157,14 +166,15 @@ def _build_head(
     kind = spec.head.scale
     if kind == "auto":
         kind = "network" if spec.network.kind == "linear" else "shared"
-    gaps, shape = start_gaps(levels), jnp.zeros(2, jnp.float32)
+    gaps, shape, fixed_levels = start_gaps(levels), jnp.zeros(2, jnp.float32), spec.fixed_levels
     if kind == "shared":
-        return LocationScaleHead(gaps, shape, None, None), 2, jnp.concatenate([location, raw_scale])
+        shared = LocationScaleHead(gaps, shape, None, None, fixed_levels)
+        return shared, 2, jnp.concatenate([location, raw_scale])
     if kind == "constant":
-        return LocationScaleHead(gaps, shape, raw_scale, None), 1, location
+        return LocationScaleHead(gaps, shape, raw_scale, None, fixed_levels), 1, location
     hidden = spec.head.scale_hidden if kind == "network" else ()
-    scale = _mlp((spec.columns, *hidden, 1), "relu", 0.0, "glorot", True, key, real)
+    scale = _mlp((spec.columns, *hidden, 1), "relu", 0.0, "glorot", True, noise, real)
     last = scale.layers[-1]
     small = Linear(0.1 * last.weight if hidden else jnp.zeros_like(last.weight), raw_scale)
     scale = eqx.tree_at(lambda network: network.layers[-1], scale, small)
-    return LocationScaleHead(gaps, shape, None, scale), 1, location
+    return LocationScaleHead(gaps, shape, None, scale, fixed_levels), 1, location

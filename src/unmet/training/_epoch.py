@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from unmet.networks import Model
 from unmet.training._objective import stopping_loss, training_loss
 from unmet.training._problem import Problem, Rows
 from unmet.training._spec import ProgramSpec
@@ -21,9 +20,9 @@ _STOP_BLOCK = 2**16
 class State(NamedTuple):
     """A network in training."""
 
-    model: Model
+    weights: Array
     optimiser: Any
-    best: Model | None  # None without early stopping
+    best: Array | None  # None without early stopping
     best_loss: Array
     wait: Array
     epoch: Array
@@ -33,7 +32,7 @@ class State(NamedTuple):
 
 def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Array, Array]:
     """The state after one pass over the training rows, with its training and stopping losses."""
-    key, model, optimiser = state.key, state.model, state.optimiser
+    key, weights, optimiser = state.key, state.weights, state.optimiser
     random = spec.batches > 1 or spec.model.network.dropout > 0
     rate = problem.hyper.learning_rate
     if spec.schedule == "cosine":
@@ -47,19 +46,19 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
         key_drop = None
 
     if spec.batches == 1:
-        model, optimiser, loss = _step(model, optimiser, problem.train, problem, spec, rate, key_drop)
+        weights, optimiser, loss = _step(weights, optimiser, problem.train, problem, spec, rate, key_drop)
     else:
         offsets = jax.random.randint(key_shuffle, (spec.segments,), 0, spec.batches)
 
-        def body(index: Array, carry: tuple[Model, Any, Array]) -> tuple[Model, Any, Array]:
-            model, optimiser, total = carry
+        def body(index: Array, carry: tuple[Array, Any, Array]) -> tuple[Array, Any, Array]:
+            weights, optimiser, total = carry
             rows = _batch(problem.train, index, offsets, spec)
             key = None if key_drop is None else jax.random.fold_in(key_drop, index)
-            model, optimiser, loss = _step(model, optimiser, rows, problem, spec, rate, key)
-            return model, optimiser, total + loss
+            weights, optimiser, loss = _step(weights, optimiser, rows, problem, spec, rate, key)
+            return weights, optimiser, total + loss
 
-        carry = (model, optimiser, jnp.float32(0))
-        model, optimiser, total = jax.lax.fori_loop(0, spec.batches, body, carry)
+        carry = (weights, optimiser, jnp.float32(0))
+        weights, optimiser, total = jax.lax.fori_loop(0, spec.batches, body, carry)
         loss = total / spec.batches
 
     count = state.epoch + 1
@@ -68,30 +67,29 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
         best, best_loss, wait = None, loss, state.wait
         going = count < problem.hyper.max_epochs
     else:
-        watched = _watch(model, problem, spec)
+        watched = _watch(weights, problem, spec)
         better = watched < state.best_loss
-        best = _choose(better, model, state.best)
+        best = _choose(better, weights, state.best)
         best_loss = jnp.where(better, watched, state.best_loss)
         wait = jnp.where(better, 0, state.wait + 1)
         going = (count < problem.hyper.max_epochs) & (wait < problem.hyper.patience)
-    after = State(model, optimiser, best, best_loss, wait, count, going, key)
+    after = State(weights, optimiser, best, best_loss, wait, count, going, key)
     return _choose(state.active, after, state), loss, watched
 
 
 def _step(
-    model: Model,
+    weights: Array,
     optimiser: Any,
     rows: Rows,
     problem: Problem,
     spec: ProgramSpec,
     rate: Array,
     key: Array | None,
-) -> tuple[Model, Any, Array]:
-    gradient, loss = jax.grad(training_loss, has_aux=True)(model, rows, problem, spec, key)
-    shrink = jnp.minimum(1.0, problem.hyper.clip_norm / optax.global_norm(gradient))
-    gradient = jax.tree.map(lambda leaf: leaf * shrink, gradient)
-    update, optimiser = ADAM.update(gradient, optimiser)
-    return jax.tree.map(lambda leaf, change: leaf - rate * change, model, update), optimiser, loss
+) -> tuple[Array, Any, Array]:
+    gradient, loss = jax.grad(training_loss, has_aux=True)(weights, rows, problem, spec, key)
+    shrink = jnp.minimum(1.0, problem.hyper.clip_norm * jax.lax.rsqrt(gradient @ gradient))
+    update, optimiser = ADAM.update(gradient * shrink, optimiser)
+    return weights - rate * update, optimiser, loss
 
 
 def _batch(rows: Rows, index: Array, offsets: Array, spec: ProgramSpec) -> Rows:
@@ -114,15 +112,16 @@ def _batch(rows: Rows, index: Array, offsets: Array, spec: ProgramSpec) -> Rows:
     return batch._replace(weight=batch.weight / jnp.maximum(jnp.sum(batch.weight), 1e-30))
 
 
-def _watch(model: Model, problem: Problem, spec: ProgramSpec) -> Array:
+def _watch(weights: Array, problem: Problem, spec: ProgramSpec) -> Array:
+    assert problem.stop is not None
     if spec.stop_rows <= _STOP_BLOCK:
-        return stopping_loss(model, problem.stop, problem, spec)
+        return stopping_loss(weights, problem.stop, problem, spec)
     blocks = -(-spec.stop_rows // _STOP_BLOCK)
     size = spec.stop_rows // blocks  # padded shapes this large divide evenly enough; the rest follows
     total = jnp.float32(0)
     for begin in range(0, spec.stop_rows, size):
         part = Rows(*(array[..., begin : begin + size] for array in problem.stop))
-        total += stopping_loss(model, part, problem, spec)
+        total += stopping_loss(weights, part, problem, spec)
     return total
 
 

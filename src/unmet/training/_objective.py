@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from unmet.losses import censored_tilted_loss, portnoy_loss, tobit_loss
-from unmet.networks import LocationScale, Model, Prediction
+from unmet.networks import LocationScale, Prediction, unflatten
 from unmet.training._problem import Problem, Rows
 from unmet.training._spec import ProgramSpec
 
@@ -51,16 +51,18 @@ def _tobit(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSp
 ROW_LOSSES: dict[str, RowLoss] = {"quantile": _known_thresholds, "portnoy": _flags, "tobit": _tobit}
 
 
-def stopping_loss(model: Model, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+def stopping_loss(weights: Array, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
     """Mean over rows and levels of the loss alone: what early stopping watches."""
+    model = unflatten(spec.model, weights)
     losses = ROW_LOSSES[spec.objective](model(rows.x, problem.levels), rows, problem, spec)
     return jnp.mean(losses @ rows.weight)
 
 
 def training_loss(
-    model: Model, rows: Rows, problem: Problem, spec: ProgramSpec, key: Array | None
+    weights: Array, rows: Rows, problem: Problem, spec: ProgramSpec, key: Array | None
 ) -> tuple[Array, Array]:
     """What is minimised, and beside it the part that comes from the data."""
+    model = unflatten(spec.model, weights)
     prediction = model(rows.x, problem.levels, key)
     weight, extra, penalty = rows.weight, 0.0, problem.hyper.l2 * squared_weights(model.body)
     head = spec.model.head

@@ -35,4 +35,5 @@ class Problem(NamedTuple):
     levels: Any  # (levels,) float32, increasing
     real: Any  # (columns,) float32: 0 marks padding
     hyper: Hyper
-    key: Any  # (2,) uint32
+    noise: Any  # normal numbers for the starting weights
+    key: Any  # (2,) uint32, for dropout and shuffling

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from unmet.networks import Model, Start, build
+from unmet.networks import Noise, Start, build, flatten
 from unmet.runs import enable_compile_cache
 from unmet.training._epoch import ADAM, State, epoch
 from unmet.training._problem import Problem
@@ -28,25 +28,20 @@ class Program(NamedTuple):
 
 def start_one(problem: Problem, spec: ProgramSpec) -> State:
     """A network before its first epoch."""
-    key_model, key_epochs = jax.random.split(problem.key)
     hyper = problem.hyper
     start = Start(hyper.location, hyper.scale, hyper.spread)
-    model = build(spec.model, key_model, problem.levels, start, problem.real)
+    model = build(spec.model, Noise(problem.noise), problem.key, problem.levels, start, problem.real)
+    weights = flatten(model)
     return State(
-        model=model,
-        optimiser=ADAM.init(model),
-        best=None if problem.stop is None else model,
+        weights=weights,
+        optimiser=ADAM.init(weights),
+        best=None if problem.stop is None else weights,
         best_loss=jnp.float32(jnp.inf),
         wait=jnp.int32(0),
         epoch=jnp.int32(0),
         active=jnp.bool_(True),
-        key=key_epochs,
+        key=problem.key,
     )
-
-
-def structure(spec: ProgramSpec, problem: Problem) -> Model:
-    """Shapes and tree of a trained model, without training or compiling anything."""
-    return jax.eval_shape(lambda p: start_one(p, spec).model, problem)
 
 
 @cache

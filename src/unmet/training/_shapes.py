@@ -4,7 +4,7 @@ They never depend on how many problems there are or how many processes work: the
 same program everywhere, and its result is the same to the bit.
 """
 
-# Floats of activations that the networks in flight may hold together; found by timing, about half an L2 cache.
+# Floats of activations that the networks in flight hold together; found by timing, about half an L2 cache.
 _ACTIVATIONS_IN_FLIGHT = 2**17
 _MOST_SLOTS = 64
 

@@ -30,9 +30,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained network: its leaves in the order of the model's tree, and how training went."""
+    """A trained network: its vector of weights, and how training went."""
 
-    leaves: tuple[np.ndarray, ...]
+    weights: np.ndarray
     history: np.ndarray  # (epochs, 2): training loss, and the loss that decided when to stop
     loss: float  # the best stopping loss, or the last training loss without early stopping
 
@@ -42,7 +42,7 @@ class Trained:
 
 
 def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
-    """Train networks and yield (tag, result) as they finish; jobs are taken from the iterable as slots free up.
+    """Train networks and yield (tag, result) as they finish; jobs are taken as slots free up.
 
     Memory holds one set of slots per distinct spec seen, however many jobs there are.
     """
@@ -141,10 +141,10 @@ class _Bench:
     def _take(self, slot: int) -> tuple[Any, Trained]:
         tag = self.tags[slot]
         states = self.states
-        kept = states.model if states.best is None else states.best
-        leaves = tuple(np.array(np.asarray(leaf)[slot]) for leaf in jax.tree.leaves(kept))
+        kept = states.weights if states.best is None else states.best
+        weights = np.array(np.asarray(kept)[slot])
         history = np.concatenate(self.histories[slot])
         loss = float(np.asarray(states.best_loss)[slot])
         self.tags[slot], self.histories[slot] = _EMPTY, []
         self.free.append(slot)
-        return tag, Trained(leaves, history, loss)
+        return tag, Trained(weights, history, loss)
