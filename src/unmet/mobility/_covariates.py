@@ -137,12 +137,13 @@ def _is_number(kind: str) -> bool:
 def _check_weather(con: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str]) -> str:
     """``"hour"`` or ``"day"``, whichever has one row each."""
     row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
-                                count(DISTINCT moment::DATE) FROM _weather""").fetchone()
+                                count(DISTINCT moment::DATE), bool_or(moment <> moment::DATE)
+                         FROM _weather""").fetchone()
     assert row is not None
     if not row[0]:
         raise ValueError(f"weather file {path} has no row that weather_keep={dict(keep)!r} keeps")
-    step = "hour" if row[1] > row[2] else "day"
-    if row[0] > max(row[1:]):
+    step = "hour" if row[3] else "day"
+    if row[0] > (row[1] if row[3] else row[2]):
         raise ValueError(
             f"weather file {path} has several rows for one {step}; keep one place's rows with weather_keep, "
             "for instance {'zip_code': '94107'}"

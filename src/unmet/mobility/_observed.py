@@ -185,11 +185,13 @@ def kind_of_feed(rides: np.ndarray, records: Records) -> str:
     """``"events"`` if most rides have a record in the same few seconds, else ``"snapshots"``.
 
     A feed of changes is silent while nothing changes, so its silence carries the last record forward;
-    in a feed of snapshots silence means that nobody looked.
+    in a feed of snapshots silence means that nobody looked. Without a ride: ``"snapshots"`` if most records
+    repeat the one before.
     """
     no, t, _ = unpack(rides)
     if not len(t):
-        return "snapshots"
+        repeats = (np.diff(records.no) == 0) & (np.diff(records.level) == 0) & ~np.diff(records.open)
+        return "snapshots" if len(repeats) and repeats.mean() > 0.5 else "events"
     width = 60 if (t % 60 == 0).all() else 5
     marks = pack(records.no, records.t, EDGE)
     near = np.searchsorted(marks, pack(no, t + width, EDGE), "right") > np.searchsorted(

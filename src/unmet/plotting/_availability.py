@@ -88,7 +88,7 @@ def plot_availability(
     )
     locator = mdates.AutoDateLocator(maxticks=9)
     ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator))
+    ax.xaxis.set_major_formatter(mdates.ConciseDateFormatter(locator, show_offset=False))
     ax.set_xlim(times[0], ends)
     most = max(1, int(counts.max(initial=0)))
     ax.set_ylim(-1.08 * most, 1.08 * max(1, *levels))

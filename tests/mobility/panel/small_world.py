@@ -18,12 +18,12 @@ def connection() -> duckdb.DuckDBPyConnection:
 
 
 def fill(con, trips=(), status=None, stations=None) -> None:
-    """Canonical tables from tuples: trips (vehicle, start, end, from, to[, flag]), status (place, at, n[, open])."""
+    """Canonical tables: trips (vehicle, start, end, from, to[, flag]) and status (place, at, n[, open])."""
     con.execute("""CREATE OR REPLACE TABLE trips (ride_id VARCHAR, vehicle_id VARCHAR, started_at TIMESTAMP,
         ended_at TIMESTAMP, start_place VARCHAR, end_place VARCHAR, start_lat DOUBLE, start_lng DOUBLE,
         end_lat DOUBLE, end_lng DOUBLE, flag VARCHAR, source VARCHAR, line BIGINT)""")
-    con.execute("""CREATE OR REPLACE TABLE status (place VARCHAR, "at" TIMESTAMP, available INTEGER, docks INTEGER,
-        renting BOOLEAN, "returning" BOOLEAN)""")
+    con.execute("""CREATE OR REPLACE TABLE status (place VARCHAR, "at" TIMESTAMP, available INTEGER,
+        docks INTEGER, renting BOOLEAN, "returning" BOOLEAN)""")
     con.execute("""CREATE OR REPLACE TABLE stations (place VARCHAR, name VARCHAR, lat DOUBLE, lng DOUBLE,
         capacity INTEGER)""")
     rows = [
@@ -84,7 +84,7 @@ class World:
 def simulate(seconds, opening, demands, moves) -> World:
     """Run demands (second, place, destination, duration) and operator moves (second, place, change).
 
-    In one second: returns, deliveries, demand, removals. Vehicles are named and taken first come, first served.
+    In one second: returns, deliveries, demand, removals. The vehicle that has stood longest is taken.
     """
     world = World(seconds, dict(opening))
     names = iter(range(10**9))
@@ -96,7 +96,7 @@ def simulate(seconds, opening, demands, moves) -> World:
     operator: dict[int, list] = defaultdict(list)
     for t, place, change in moves:
         operator[t].append((place, change))
-    for t in sorted({*by_second, *operator, *range(0)} | {t + d for t, _, _, d in demands}):
+    for t in sorted({*by_second, *operator} | {t + d for t, _, _, d in demands}):
         if t >= seconds:
             break
         touched = set()

@@ -9,7 +9,9 @@ from unmet.mobility import build_panel
 
 HOURS = 6
 PLACES = ("A", "B")
-COLUMNS = "unique_id, ds, y, censored, exposure, threshold, supply, returns, deliveries, removals, stock_start, stock_end"
+COLUMNS = (
+    "unique_id ds y censored exposure threshold supply returns deliveries removals stock_start stock_end"
+)
 
 # Rides happen in even seconds and moves in odd ones: a feed cannot tell apart what falls into one second.
 demands = st.lists(
@@ -54,8 +56,10 @@ def rows(con, world, **options):
     tables(con, world, **options)
     build_panel(con, by="hour", zone="UTC")
     return [
-        dict(zip(COLUMNS.split(", "), row))
-        for row in con.execute(f"SELECT {COLUMNS} FROM panel ORDER BY unique_id, ds").fetchall()
+        dict(zip(COLUMNS.split(), row))
+        for row in con.execute(
+            f"SELECT {', '.join(COLUMNS.split())} FROM panel ORDER BY unique_id, ds"
+        ).fetchall()
     ]
 
 
