@@ -159,8 +159,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
         if not fitted.parametric and (wanted[0] < fitted.levels[0] or wanted[-1] > fitted.levels[-1]):
             raise ValueError(
-                f"quantiles must lie between {fitted.levels[0]:g} and {fitted.levels[-1]:g}, the range that was "
-                f"fitted, not {wanted}: fit with quantiles= that include them"
+                f"quantiles must lie between {fitted.levels[0]:g} and {fitted.levels[-1]:g}, the range that "
+                f"was fitted, not {wanted}: fit with quantiles= that include them"
             )
         return fitted.quantiles(self._inputs(X), wanted)
 

@@ -89,4 +89,4 @@ def _program(spec: ModelSpec, levels: int) -> Any:
     def run(weights: Any, x: Any, asked: Any) -> Any:
         return unflatten(spec, weights)(x, asked).quantiles
 
-    return jax.jit(run, compiler_options={"xla_cpu_multi_thread_eigen": False})
+    return jax.jit(run)

@@ -98,7 +98,8 @@ def prepare(
     if held.all() or (stopping and not held.any()):
         raise ValueError(
             "validation must leave rows to train on and rows to stop on; "
-            f"of {len(index)} distinct rows {int(held.sum())} are for stopping (set patience=None to train on all)"
+            f"of {len(index)} distinct rows {int(held.sum())} are for stopping "
+            "(set patience=None to train on all)"
         )
     groups = {"train": index[~held], "stop": index[held]}
     shares = {

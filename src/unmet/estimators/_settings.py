@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -74,7 +75,7 @@ def check_quantiles(quantiles: Any, name: str = "quantiles") -> tuple[float, ...
         raise ValueError(f"{name} must hold at least one level, such as (0.5,)")
     if not all(0 < level < 1 for level in levels):
         raise ValueError(f"{name} must lie strictly between 0 and 1, not {levels}")
-    if any(later <= earlier for earlier, later in zip(levels, levels[1:])):
+    if any(later <= earlier for earlier, later in pairwise(levels)):
         raise ValueError(f"{name} must increase, each level once: sort them; got {levels}")
     return levels
 
@@ -133,8 +134,8 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
         check_number("clip_norm", p["clip_norm"], 0, open_=True)
     check_number("n_restarts", p["n_restarts"], 1, whole=True)
     check_choice("initialiser", p["initialiser"], INITIALISERS)
-    names = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2 n_restarts initialiser"
-    checked = {name: p[name] for name in names.split()}
+    as_given = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2"
+    checked = {name: p[name] for name in (*as_given.split(), "n_restarts", "initialiser")}
     checked["clip_norm"] = float("inf") if p["clip_norm"] is None else float(p["clip_norm"])
     checked["standardise"], checked["intercept"] = bool(p["standardise"]), bool(p["fit_intercept"])
     return checked

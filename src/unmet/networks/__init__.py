@@ -11,6 +11,9 @@ from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
 from unmet.networks._model import Model, ModelSpec, NetworkSpec, TobitShape, build
+from unmet.runs import limit_xla_threads
+
+limit_xla_threads()  # before JAX computes anything: the number of its threads changes the order of sums
 
 __all__ = [
     "ACTIVATIONS",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import equinox as eqx
@@ -18,7 +19,7 @@ from unmet.networks._mlp import MLP
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """What the network is; `hidden` is for "mlp", `units` and `sequence` for "lstm", `builder` for "custom"."""
+    """The network: `hidden` is for "mlp", `units` and `sequence` for "lstm", `builder` for "custom"."""
 
     kind: str = "linear"
     hidden: tuple[int, ...] = ()
@@ -31,7 +32,7 @@ class NetworkSpec:
 
 @dataclass(frozen=True)
 class TobitShape:
-    """Settings of the parametric head: a scale that is learned, given, or an output; normal or sinh-arcsinh."""
+    """Settings of the parametric head: a learned, given or predicted scale; normal or sinh-arcsinh."""
 
     scale: str = "constant"  # "constant", "network" or "fixed"
     sinh_arcsinh: bool = False
@@ -112,7 +113,7 @@ def _mlp(
     real: Array,
 ) -> MLP:
     layers = []
-    for index, (fan_in, fan_out) in enumerate(zip(sizes[:-1], sizes[1:])):
+    for index, (fan_in, fan_out) in enumerate(pairwise(sizes)):
         first, last = index == 0, index == len(sizes) - 2
         weight = draw(initialiser, noise, (fan_out, fan_in), jnp.sum(real) if first else fan_in)
         weight = weight * real if first else weight

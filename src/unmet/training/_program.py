@@ -15,8 +15,6 @@ from unmet.training._spec import ProgramSpec
 
 # Epochs whose losses one call can return.
 CHUNK = 256
-# One thread per program: a second one would reorder sums, and processes use the cores better.
-_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 
 
 class Program(NamedTuple):
@@ -74,6 +72,6 @@ def program(spec: ProgramSpec) -> Program:
         return states, losses, count
 
     return Program(
-        jax.jit(start, compiler_options=_OPTIONS),
-        jax.jit(advance, compiler_options=_OPTIONS),
+        jax.jit(start),
+        jax.jit(advance),
     )
