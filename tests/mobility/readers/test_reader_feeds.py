@@ -194,6 +194,23 @@ def test_status_events(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     assert (report.lines, report.headers, report.accepted, report.duplicates) == (13, 1, 3, 1)
 
 
+def test_snapshots_and_events_together(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    folder.mkdir()
+    write(folder, feed(station(station_id="NA")), "1.json")
+    write(folder, EVENTS + "1604188880,0,4,1,b,1,1,0,0,3\n1604188880,0,-4,1,c,1,1,0,0,3\n", "2.csv")
+    write(folder, {"last_updated": AT, "data": {"bikes": [{"bike_id": "x", "lat": 1, "lon": 2}]}}, "3.json")
+    write(folder, feed(station(last_reported=1), station(station_id="d")), "4.json")
+    report = read_status(con, folder)
+    assert [row[0] for row in status_rows(con)] == ["NA", "b", "d"]  # an id may look like a missing value
+    assert con.execute("SELECT source, line, reason FROM rejects ORDER BY source").fetchall() == [
+        ("2.csv", 3, "number of vehicles is negative"),
+        ("4.json", 1, "last_reported outside 1990-2100"),
+    ]
+    assert report.vehicles == 1
+    assert [file.accepted for file in report.files] == [1, 1, 1, 1]
+
+
 def test_bay_area_status(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     path = write(tmp_path, "station_id,bikes_available,docks_available,time\n2,2,25,2013/08/29 12:06:01\n")
     with pytest.raises(ValueError, match="has local times"):
@@ -254,7 +271,8 @@ def test_mds_1_trips(con: duckdb.DuckDBPyConnection, tmp_path: Path, request: py
     document = {"version": "1.2.0", "data": {"trips": [mds_1(), mds_1(start_time=AT), mds_1(end_time=None)]}}
     report = read_trips(con, write(tmp_path, document), max_reject_share=1)
     found = con.execute(
-        "SELECT ride_id, vehicle_id, started_at::VARCHAR, ended_at::VARCHAR, start_lat, start_lng, end_lat, flag FROM trips"
+        "SELECT ride_id, vehicle_id, started_at::VARCHAR, ended_at::VARCHAR, start_lat, start_lng, "
+        "end_lat, flag FROM trips"
     ).fetchall()
     ended = "2020-11-01 00:11:20"
     assert found == [(UUID.format(2), UUID.format(1), ROW, ended, 34.0, -118.2, 34.1, None)]

@@ -14,7 +14,7 @@ import duckdb
 
 from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._recognise import Layout, parse_header
-from unmet.mobility.readers._repair import repair
+from unmet.mobility.readers._repair import Reject, repair
 from unmet.mobility.readers._scan import Scan
 from unmet.mobility.readers._sources import Source, unpack
 from unmet.mobility.readers._tables import quote
@@ -37,6 +37,7 @@ class Counts:
     rows: int = 0  # rows handed to DuckDB, of which some may be rejected by their content
     broken: int = 0  # lines that are no row at all
     blank: int = 0
+    rejects: list[Reject] = field(default_factory=list)  # the broken lines
     notes: list[str] = field(default_factory=list)
 
 
@@ -120,13 +121,16 @@ def _samples(path: Path, delimiter: str, width: int) -> list[list[str]]:
     return rows
 
 
-def _read_csv(path: Path, width: int, delimiter: str, skip: int, line_column: bool) -> str:
+def read_csv_sql(
+    path: Path, width: int, delimiter: str, skip: int, line_column: bool, nulls: tuple[str, ...] = NULLS
+) -> str:
+    """SELECT over a CSV file with an explicit schema; lines are numbered unless its first column does so."""
     names = (["line"] if line_column else []) + [f"c{index}" for index in range(width)]
     columns = ", ".join(f"'{name}': '{'BIGINT' if name == 'line' else 'VARCHAR'}'" for name in names)
-    nulls = ", ".join(quote(text) for text in NULLS)
+    listed = ", ".join(quote(text) for text in nulls)
     table = (
         f"read_csv({quote(str(path))}, auto_detect=false, header=false, skip={skip}, columns={{{columns}}}, "
-        f"delim={quote(delimiter)}, quote='\"', escape='\"', nullstr=[{nulls}], max_line_size=4000000, "
+        f"delim={quote(delimiter)}, quote='\"', escape='\"', nullstr=[{listed}], max_line_size=4000000, "
         "strict_mode=true, compression='none')"
     )
     return (
@@ -140,7 +144,6 @@ def read_lines(
     con: duckdb.DuckDBPyConnection,
     path: Path,
     source: Source,
-    kind: str,
     scan: Scan,
     layout: Layout,
     delimiter: str,
@@ -155,17 +158,14 @@ def read_lines(
     counts = Counts(lines=scan.lines, headers=1)
     samples = _samples(path, delimiter, width)
     if scan.careful is None:
-        relation = Relation(_read_csv(path, width, delimiter, 1, False), samples)
+        relation = Relation(read_csv_sql(path, width, delimiter, 1, False), samples)
         if _attempt(con, insert, relation, scan.lines - 1):
             counts.rows = scan.lines - 1
             return counts
-    clean, troubled = path.with_name("clean.csv"), path.with_name("troubled.csv")
+    clean = path.with_name("clean.csv")
     try:
-        with (
-            open(clean, "w", encoding="utf-8", newline="") as good,
-            open(troubled, "w", encoding="utf-8", newline="") as bad,
-        ):
-            done = repair(path, good, delimiter, width, bad)
+        with open(clean, "w", encoding="utf-8", newline="") as good:
+            done = repair(path, good, delimiter, width, counts.rejects)
         counts.lines, counts.blank = done.lines, done.blank
         counts.broken = done.lines - 1 - done.good
         why = scan.careful or "DuckDB and the count of lines disagree"
@@ -173,18 +173,12 @@ def read_lines(
         if done.latin:
             counts.notes.append(f"{source.name}: {done.latin:,} lines are not UTF-8, taken as Latin-1")
         if done.good:
-            relation = Relation(_read_csv(clean, width, ",", 0, True), samples)
+            relation = Relation(read_csv_sql(clean, width, ",", 0, True), samples)
             if not _attempt(con, insert, relation, done.good):
                 raise ValueError(f"{source.name} cannot be read: its lines do not add up")
             counts.rows = done.good
-        if counts.broken:
-            con.execute(
-                f"INSERT INTO new_rejects SELECT {quote(source.name)}, line, c0, c1, {quote(kind)} "
-                f"FROM ({_read_csv(troubled, 2, ',', 0, True)})"
-            )
     finally:
         clean.unlink(missing_ok=True)
-        troubled.unlink(missing_ok=True)
     return counts
 
 

@@ -1,6 +1,5 @@
 """Walk over sources of any packing and content, and hand each table to its reader."""
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,6 @@ import duckdb
 
 from unmet.mobility.readers._csv import (
     Relation,
-    _read_csv,
     content_of,
     header_of,
     read_lines,
@@ -18,7 +16,7 @@ from unmet.mobility.readers._csv import (
     work_folder,
 )
 from unmet.mobility.readers._feed import Feed, load_json
-from unmet.mobility.readers._formats import Format, Kind
+from unmet.mobility.readers._formats import Kind
 from unmet.mobility.readers._gbfs import gbfs_feed
 from unmet.mobility.readers._mds import mds_feed
 from unmet.mobility.readers._parquet import parquet_header, parquet_relation
@@ -26,7 +24,8 @@ from unmet.mobility.readers._recognise import Layout, NotRecognised, recognise, 
 from unmet.mobility.readers._report import FileReport, too_many
 from unmet.mobility.readers._scan import count_lines
 from unmet.mobility.readers._sources import Paths, Source, expand
-from unmet.mobility.readers._tables import count, quote
+from unmet.mobility.readers._spool import MANY, Batch, Rejects
+from unmet.mobility.readers._tables import count
 
 Progress = Callable[[str, int, int], None]
 Insert = Callable[[Relation, Layout, Source, int], int]
@@ -47,6 +46,8 @@ class Reading:
     files: list[FileReport] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     blank: int = 0
+    batches: dict[tuple[str, ...], Batch] = field(default_factory=dict)
+    rejects: Rejects = field(init=False)
 
     def run(self, paths: Paths) -> None:
         """Read every source; afterwards ``files`` adds up and sound rows are in the staging table."""
@@ -55,6 +56,7 @@ class Reading:
         sources = expand(paths, self.notes)
         refused: list[str] = []
         with work_folder(self.con) as folder:
+            self.rejects = Rejects(self.con, folder, self.kind)
             for number, source in enumerate(sources):
                 if self.progress is not None:
                     self.progress(source.name, number, len(sources))
@@ -65,6 +67,9 @@ class Reading:
                         raise
                     refused.append(str(error))
                     self.notes.append(f"{source.name}: no {WORDS[self.kind]} in it, skipped")
+            for key in list(self.batches):
+                self._flush(key, sources[-1], len(sources) - 1)
+            self.rejects.flush()
             if self.progress is not None:
                 self.progress("", len(sources), len(sources))
         if not self.files:
@@ -99,13 +104,13 @@ class Reading:
                 self.con,
                 path,
                 source,
-                self.kind,
                 scan,
                 layout,
                 delimiter,
                 lambda relation: self.insert(relation, layout, source, number),
             )
             self.notes += counts.notes
+            self.rejects.add(source.name, counts.rejects)
             self.blank += counts.blank
             self._account(source, number, layout.format.name, counts.lines, 1, counts.broken, path)
 
@@ -128,7 +133,7 @@ class Reading:
             if not source.searched:
                 raise
             # One broken snapshot among many: kept as a reject, the rest is read.
-            self._reject(source, [(0, "the file cannot be read", str(error)[:500])], path)
+            self.rejects.add(source.name, [(0, "the file cannot be read", str(error)[:500])])
             self.files.append(FileReport(source.name, "JSON", 1, 0, 0, 1))
             return
         feed = mds_feed(document) or gbfs_feed(document)
@@ -139,50 +144,35 @@ class Reading:
                 f"data.vehicles, trips or status_changes, found {', '.join(map(repr, keys))}"
             )
         self._check_kind(source, feed.kind, feed.format)
-        self._insert_feed(source, number, feed, path)
+        self._insert_feed(source, number, feed)
 
-    def _insert_feed(self, source: Source, number: int, feed: Feed, path: Path) -> None:
+    def _insert_feed(self, source: Source, number: int, feed: Feed) -> None:
         self.notes += [f"{source.name}: {note}" for note in feed.notes]
-        if feed.rows:
-            clean = path.with_name("feed.csv")
-            with open(clean, "w", encoding="utf-8", errors="replace", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows(
-                    [line, *(_text(cell) for cell in cells)] for line, cells in feed.rows
-                )
-            columns = {name: name for name in feed.header}
-            format = Format(feed.format, self.kind, columns, needs=(), times="utc")
-            layout = Layout(format, tuple(feed.header), {name: (i,) for i, name in enumerate(feed.header)})
-            samples = [["" if cell is None else str(cell) for cell in cells] for _, cells in feed.rows[:5]]
-            relation = Relation(_read_csv(clean, len(feed.header), ",", 0, True), samples)
-            try:
-                rows = self.insert(relation, layout, source, number)
-            except duckdb.Error as error:
-                raise ValueError(
-                    f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}"
-                ) from None
-            finally:
-                clean.unlink(missing_ok=True)
-            if rows != len(feed.rows):
-                raise ValueError(f"{source.name} cannot be read: its items do not add up")
-        self._reject(source, feed.rejects, path)
-        self._account(source, number, feed.format, feed.items, 0, len(feed.rejects), None)
+        key = tuple(feed.header)
+        batch = self.batches.setdefault(key, Batch(feed))
+        batch.add(feed, number)
+        # Snapshots are small and many: they are inserted together. Trips carry the name of their source.
+        if self.kind != "status" or len(batch.rows) > MANY:
+            self._flush(key, source, number)
+        self.rejects.add(source.name, feed.rejects)
+        self._account(
+            source, number, feed.format, feed.items, 0, len(feed.rejects), None, key in self.batches
+        )
 
-    def _reject(self, source: Source, rejects: list[tuple[int, str, str]], path: Path) -> None:
-        if not rejects:
+    def _flush(self, key: tuple[str, ...], source: Source, number: int) -> None:
+        batch = self.batches.pop(key)
+        if not batch.rows:
             return
-        troubled = path.with_name("troubled.csv")
-        with open(troubled, "w", encoding="utf-8", errors="replace", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(
-                [line, reason, text.replace("\r", " ").replace("\n", " ").replace("\0", "\\0")]
-                for line, reason, text in rejects
-            )
+        path = self.rejects.folder / "feed.csv"
         try:
-            self.con.execute(
-                f"INSERT INTO new_rejects SELECT {quote(source.name)}, line, c0, c1, {quote(self.kind)} "
-                f"FROM ({_read_csv(troubled, 2, ',', 0, True)})"
-            )
+            relation, layout = batch.relation(path)
+            rows = self.insert(relation, layout, source, number)
+        except duckdb.Error as error:
+            raise ValueError(f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}") from None
         finally:
-            troubled.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+        if rows != len(batch.rows):
+            raise ValueError(f"{source.name} cannot be read: its items do not add up")
 
     def _account(
         self,
@@ -193,28 +183,26 @@ class Reading:
         headers: int,
         broken: int,
         path: Path | None,
+        waiting: bool = False,
     ) -> None:
-        """Move rows that were rejected by their content, with their text, and write the file's sum."""
+        """Move rows that were rejected by their content, with their text, and write the file's sum.
+
+        Rows that are ``waiting`` in a batch were already checked one by one when it was filled.
+        """
         where = f"source_number = {number} AND reason IS NOT NULL"
-        found = self.con.execute(
-            f"SELECT line, reason FROM {self.staging} WHERE {where} ORDER BY line"
-        ).fetchall()
+        found = []
+        if not waiting:
+            found = self.con.execute(
+                f"SELECT line, reason FROM {self.staging} WHERE {where} ORDER BY line"
+            ).fetchall()
         if found:
             texts = texts_of(path, [line for line, _ in found]) if path is not None else {}
-            self._reject(
-                source,
-                [(line, reason, texts.get(line, "")) for line, reason in found],
-                (path or Path(self._spool())).with_name("troubled.csv"),
-            )
+            self.rejects.add(source.name, [(line, reason, texts.get(line, "")) for line, reason in found])
             self.con.execute(f"DELETE FROM {self.staging} WHERE {where}")
         rejected = broken + len(found)
         self.files.append(
             FileReport(source.name, format, lines, headers, lines - headers - rejected, rejected)
         )
-
-    def _spool(self) -> str:
-        row = self.con.execute("SELECT current_setting('temp_directory')").fetchone()
-        return f"{row[0]}-rejects" if row and row[0] else "rejects"
 
     def reasons(self) -> dict[str, int]:
         found = self.con.execute(
@@ -239,12 +227,6 @@ class Reading:
     def check_sums(self) -> None:
         """Every line is accounted for; anything else is an error of ours, never silence."""
         rejected = count(self.con, "SELECT count(*) FROM new_rejects")
-        accepted = count(self.con, f"SELECT count(*) FROM {self.staging}")
+        accepted = count(self.con, f"SELECT count(*) FROM {self.staging} WHERE reason IS NULL")
         if rejected != sum(f.rejected for f in self.files) or accepted != sum(f.accepted for f in self.files):
             raise ValueError("the lines do not add up: please report this file")
-
-
-def _text(cell: object) -> str:
-    if cell is None:
-        return ""
-    return str(cell).replace("\r", " ").replace("\n", " ").replace("\0", "")

@@ -32,14 +32,14 @@ def _physical_lines(file: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield line[:200], True
 
 
-def repair(path: Path, target: IO[str], delimiter: str, width: int, reject: IO[str]) -> Repaired:
-    """Copy sound rows of ``path`` to ``target`` as ``line,cell,…``; troubled lines go to ``reject``.
+def repair(path: Path, target: IO[str], delimiter: str, width: int, rejects: list[Reject]) -> Repaired:
+    """Copy sound rows of ``path`` to ``target`` as ``line,cell,…``; troubled lines go to ``rejects``.
 
     A line is sound if it is CSV by itself with ``width`` cells. A record that runs over several lines is
     not read: each of its lines is rejected. Bytes that are not UTF-8 are read as Latin-1 (Windows-1252).
     """
     done = Repaired()
-    rows, bad = (csv.writer(file, lineterminator="\n") for file in (target, reject))
+    rows = csv.writer(target, lineterminator="\n")
     with open(path, "rb") as file:
         for number, (raw, long) in enumerate(_physical_lines(file), start=1):
             done.lines = number
@@ -62,7 +62,7 @@ def repair(path: Path, target: IO[str], delimiter: str, width: int, reject: IO[s
             else:
                 cells, reason = _cells(text, delimiter, width)
             if reason:
-                bad.writerow([number, reason, text[:500].replace("\0", "\\0").replace("\r", " ")])
+                rejects.append((number, reason, text[:500]))
             else:
                 rows.writerow([number, *cells])
                 done.good += 1

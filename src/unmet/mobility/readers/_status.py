@@ -128,7 +128,10 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
     flags = ", ".join(
         f"{_truth(f'{name}_text')} AS {name}_flag" for name in ("renting", "returning", "installed")
     )
-    level_1 = f"SELECT line, {texts} FROM ({relation.sql})"
+    own = layout.positions.get("source_number")  # rows of many snapshots each carry their source
+    level_1 = (
+        f"SELECT line, {f'c{own[0]}::INTEGER' if own else number} AS number, {texts} FROM ({relation.sql})"
+    )
     # Each form is tried only where the ones before it fail: a file of POSIX seconds costs one cast.
     plain = f"CASE WHEN at_posix IS NULL THEN {plain_time('at_text', form, False)} END"
     level_2 = (
@@ -144,7 +147,7 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
             try_cast(docks_number AS INTEGER),
             coalesce(renting_flag, true) AND coalesce(installed_flag, true),
             coalesce(returning_flag, true) AND coalesce(installed_flag, true),
-            line, {number}, {_reason("vehicle_id" in layout.positions)},
+            line, number, {_reason("vehicle_id" in layout.positions)},
             vehicle_id_text, try_cast(lat_text AS DOUBLE), try_cast(lng_text AS DOUBLE),
             state_text, event_text
         FROM ({level_3}) AS rows LEFT JOIN station_ids AS a ON a.id = place_text

@@ -28,6 +28,7 @@ class Reading:
     years: tuple[int, int]  # the first and last year that samples show
     keep: dict[str, tuple[str, ...]]  # column of the file → values to keep
     keep_places: bool  # keep only rides that start in `kept_places`
+    reconcile: bool  # give places their station's one id
 
 
 def cell(layout: Layout, name: str) -> str:
@@ -79,24 +80,36 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
     level_4 = f"SELECT *, {_reason()} AS reason, {doubled} AS doubled FROM ({level_3})"
     return f"""
         SELECT ride_text, vehicle_text, started, ended,
-            coalesce(a.place, start_place_text, start_name_text) AS start_place,
-            coalesce(b.place, end_place_text, end_name_text) AS end_place,
+            {_place("start", reading)} AS start_place, {_place("end", reading)} AS end_place,
             start_lat, start_lng, end_lat, end_lng,
             {_flag()} AS flag, {quote(source)} AS source, line,
             reason, {_left_out(reading)} AS left_out,
             CASE WHEN doubled THEN start_plain END, CASE WHEN doubled THEN end_plain END,
             CASE WHEN doubled THEN try_cast(seconds_text AS DOUBLE) END,
             {format}, {number}
-        FROM ({level_4}) AS rows
-        LEFT JOIN station_ids AS a ON a.id = coalesce(start_place_text, start_name_text)
-        LEFT JOIN station_ids AS b ON b.id = coalesce(end_place_text, end_name_text)
+        FROM ({level_4}) AS rows {_joins(reading)}
     """
+
+
+def _place(side: str, reading: Reading) -> str:
+    found = f"{side}_ids.place, " if reading.reconcile else ""
+    return f"coalesce({found}{side}_place_text, {side}_name_text)"
+
+
+def _joins(reading: Reading) -> str:
+    if not reading.reconcile:
+        return ""
+    return " ".join(
+        f"LEFT JOIN station_ids AS {side}_ids "
+        f"ON {side}_ids.id = coalesce({side}_place_text, {side}_name_text)"
+        for side in ("start", "end")
+    )
 
 
 def _left_out(reading: Reading) -> str:
     if not reading.keep_places:
         return "left_by_column"
-    place = "coalesce(a.place, start_place_text, start_name_text)"
+    place = _place("start", reading)
     return f"left_by_column OR NOT coalesce({place} IN (SELECT place FROM kept_places), false)"
 
 

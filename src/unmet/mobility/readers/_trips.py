@@ -64,6 +64,7 @@ def read_trips(
     con.execute(f"CREATE OR REPLACE TABLE new_trips({STAGING})")
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
     formats: list[str] = []
+    reconcile = bool(count(con, "SELECT count(*) FROM station_ids"))
 
     def insert(relation: Relation, layout: Layout, source: Source, number: int) -> int:
         if layout.format.name not in formats:
@@ -73,7 +74,9 @@ def read_trips(
         others = {name: values for name, values in wanted.items() if name not in by_column}
         _keep_places(con, others, source, layout)
         day_first = _day_first(con, relation, layout)
-        reading = _reading(relation, layout, zone if local else None, day_first, by_column, bool(others))
+        reading = _reading(
+            relation, layout, zone if local else None, day_first, by_column, bool(others), reconcile
+        )
         if local and zone is None and reading.form is not None:
             raise ValueError(
                 f"{source.name} has local times: say where with zone='America/New_York' or the like, "
@@ -147,10 +150,11 @@ def _reading(
     day_first: bool,
     keep: dict[str, tuple[str, ...]],
     keep_places: bool,
+    reconcile: bool,
 ) -> Reading:
     where = layout.positions["start"]
     starts = [" ".join(row[index] for index in where) for row in relation.samples]
-    return Reading(zone, day_first, guess(starts, day_first), years_of(starts), keep, keep_places)
+    return Reading(zone, day_first, guess(starts, day_first), years_of(starts), keep, keep_places, reconcile)
 
 
 def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout) -> bool:
