@@ -23,6 +23,7 @@ from unmet.mobility._stream import (
 _RECORD = 7  # after everything else: a record shows what its second ended with
 QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
 _CONTRADICTED = 2 * 3600
+_SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def kind_of_feed(rides: np.ndarray, records: Records) -> str:
     in a feed of snapshots silence means that nobody looked. Without a ride: ``"snapshots"`` if most records
     repeat the one before.
     """
-    no, t, _ = unpack(rides)
+    no, t, _ = unpack(rides[:: 1 + len(rides) // _SAMPLE])
     if not len(t):
         repeats = (np.diff(records.no) == 0) & (np.diff(records.level) == 0) & ~np.diff(records.open)
         return "snapshots" if len(repeats) and repeats.mean() > 0.5 else "events"

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 # Where each figure lives; Matplotlib is imported only when one is asked for.
 _HOMES = {
     "plot_availability": "_availability",
+    "plot_quantile_curves": "_quantile_curves",
 }
 
-__all__ = ["plot_availability"]
+__all__ = ["plot_availability", "plot_quantile_curves"]
 
 if TYPE_CHECKING:
     from unmet.plotting._availability import plot_availability
+    from unmet.plotting._quantile_curves import plot_quantile_curves
 
 
 def __getattr__(name: str) -> Any:

@@ -43,7 +43,8 @@ sparse_moves = st.lists(
     unique_by=lambda move: move[:2],
 )
 openings = st.fixed_dictionaries({place: st.integers(0, 4) for place in PLACES})
-often = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+seldom = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+often = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_snapshots_miss_no_lost_demand_while_moves_are_minutes_apart(con, openin
         assert row["censored"] or served == latent
 
 
-@often
+@seldom
 @given(openings, demands, moves)
 def test_names_do_not_matter(con, opening, wanted, moved):
     world = history(opening, wanted, moved)
@@ -139,7 +140,7 @@ def test_names_do_not_matter(con, opening, wanted, moved):
         assert {**row, "unique_id": None} == {**twin, "unique_id": None}
 
 
-@often
+@seldom
 @given(openings, demands, moves)
 def test_a_week_later_is_a_week_later(con, opening, wanted, moved):
     world = history(opening, wanted, moved)
