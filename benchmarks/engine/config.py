@@ -93,8 +93,8 @@ FULL = (
     Line(
         "lstm-128", "LSTM-128, same problems", "many", LSTM_128, {"ours": 48, "torch": 24}, floor=1.1, aim=2
     ),
-    Line("two-linear", "linear, both cores / one", "cores", LINEAR, {"ours": 30000}, floor=1.5),
-    Line("two-lstm-32", "LSTM-32, both cores / one", "cores", LSTM_32, {"ours": 800}, floor=1.5),
+    Line("two-linear", "linear, both cores / one", "cores", LINEAR, {"ours": 20_000}, floor=1.5),
+    Line("two-lstm-32", "LSTM-32, both cores / one", "cores", LSTM_32, {"ours": 400}, floor=1.5),
     Line(
         "mlp",
         "MLP 64-64, K = 9, seconds per epoch",

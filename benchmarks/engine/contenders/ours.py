@@ -68,11 +68,12 @@ def many(rule: Rule, problems: list[Problem], n_jobs: int = 1, judged: int = 200
     """Train all problems at once; a first, cold call is timed apart from the one that counts.
 
     The cold call has the imports' late parts and the compilation in it (or reading the compiled program
-    from disk); with two processes it also starts them. The first `judged` networks are compared.
+    from disk). With several processes it is a whole run, so that each of them has been started and has its
+    program. The first `judged` networks are compared.
     """
     m, stated_problems = estimator(rule), [stated(problem) for problem in problems]
     began = time.perf_counter()
-    fit_many(m, stated_problems[: max(2, min(32, len(problems) // 2))], n_jobs=n_jobs)
+    fit_many(m, stated_problems[: 32 if n_jobs == 1 else None], n_jobs=n_jobs)
     cold = time.perf_counter() - began
     began = time.perf_counter()
     models = fit_many(m, stated_problems, n_jobs=n_jobs)

@@ -154,7 +154,7 @@ def table(rule: Rule, problem: Problem) -> dict[str, Any]:
     for _ in range(rule.max_epochs):
         epoch_began = time.perf_counter()
         for chosen in batches(len(X), rule.batch_size):
-            step(X[chosen], y[chosen], cap[chosen])
+            step(*(part.index_select(0, chosen) for part in (X, y, cap)))
         epochs.append(time.perf_counter() - epoch_began)
     whole = time.perf_counter() - began
     with torch.inference_mode():
