@@ -71,11 +71,9 @@ def test_jersey_city_winter_both_headers_and_status(con: duckdb.DuckDBPyConnecti
     status = read_status(con, folder / "station_status_events.csv.gz")
     assert (status.lines, status.accepted, status.places) == (99_571, 99_570, 51)
     assert status.unmapped == ()
-    same_day = read_trips(con, months, zone=NEW_YORK)
-    assert rows(con, "SELECT count(DISTINCT start_place) FROM trips")[0][0] == after
     twice = read_trips(con, [*months, *months, months[1]], zone=NEW_YORK)
-    assert twice.rides == same_day.rides == report.rides
-    assert twice.flags == same_day.flags
+    assert rows(con, "SELECT count(DISTINCT start_place) FROM trips")[0][0] == after
+    assert (twice.rides, twice.flags) == (report.rides, report.flags)
 
 
 def test_the_doubled_hour_of_november_2020(con: duckdb.DuckDBPyConnection, data: Path) -> None:

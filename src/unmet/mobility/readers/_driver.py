@@ -20,7 +20,7 @@ from unmet.mobility.readers._formats import Kind
 from unmet.mobility.readers._gbfs import gbfs_feed
 from unmet.mobility.readers._mds import mds_feed
 from unmet.mobility.readers._parquet import parquet_header, parquet_relation
-from unmet.mobility.readers._recognise import Layout, NotRecognised, recognise, refusal
+from unmet.mobility.readers._recognise import OWN, Layout, NotRecognised, recognise, refusal
 from unmet.mobility.readers._report import FileReport, too_many
 from unmet.mobility.readers._scan import count_lines
 from unmet.mobility.readers._sources import Paths, Source, expand
@@ -119,6 +119,10 @@ class Reading:
         if layout is None:
             raise NotRecognised(refusal(source.name, header, self.kind))
         self._check_kind(source, layout.kind, layout.format.name)
+        if self.columns and layout.format.name != OWN:
+            self.notes.append(
+                f"{source.name}: has not all of the given columns; read as {layout.format.name}"
+            )
         return layout
 
     def _check_kind(self, source: Source, kind: Kind | None, name: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from unmet.mobility.readers._formats import ALIASES, FIELDS, FORMATS, TRIP_FIELDS, Format, Kind
 
 DELIMITERS = (",", ";", "\t", "|")
+OWN = "your columns"  # the name of a layout that the caller describes
 
 
 class NotRecognised(ValueError):
@@ -71,9 +72,7 @@ def match(format: Format, header: list[str]) -> Layout | None:
 def recognise(header: list[str], columns: dict[str, str] | None = None) -> Layout | None:
     """The layout that explains most columns of the header; a caller's own mapping goes first."""
     if columns:
-        own = Format(
-            "your columns", "trips", {key: _own(value) for key, value in columns.items()}, tuple(columns)
-        )
+        own = Format(OWN, "trips", {key: _own(value) for key, value in columns.items()}, tuple(columns))
         layout = match(own, header)
         if layout is not None:
             return layout

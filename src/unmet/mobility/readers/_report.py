@@ -58,8 +58,9 @@ class Report:
 
     def _opening(self) -> list[str]:
         kinds = ", ".join(f"{number} × {name}" for name, number in self.formats.items())
+        sources = f"{len(self.files)} source{'s' * (len(self.files) != 1)}"
         lines = [
-            f"{self.lines:,} lines in {len(self.files)} sources ({kinds}) = {self.headers:,} headers "
+            f"{self.lines:,} lines in {sources} ({kinds}) = {self.headers:,} headers "
             f"+ {self.accepted:,} accepted + {self.rejected:,} rejected"
         ]
         if self.rejected:

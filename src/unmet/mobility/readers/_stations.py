@@ -8,7 +8,15 @@ from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._recognise import Layout, plain
 from unmet.mobility.readers._report import StationsReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
-from unmet.mobility.readers._tables import TABLES, count, ensure_tables, new_rejects, quote, replace_rejects
+from unmet.mobility.readers._tables import (
+    TABLES,
+    count,
+    ensure_tables,
+    new_rejects,
+    quote,
+    replace_rejects,
+    transaction,
+)
 from unmet.mobility.readers._trip_rows import cell
 
 _EXTRA = (
@@ -49,16 +57,15 @@ def read_stations(
         if repeated:
             run.notes.append(f"{repeated:,} further rows for stations already read; the last one counts")
         reasons = run.reasons()
-        con.execute("BEGIN")
-        con.execute("DELETE FROM stations")
-        con.execute(
-            "INSERT INTO stations SELECT place, name, lat, lng, capacity FROM new_stations ORDER BY place"
-        )
-        run.notes += _map_ids(con)
-        _keep_attributes(con)
-        renamed = _rename(con)
-        replace_rejects(con, "stations")
-        con.execute("COMMIT")
+        with transaction(con):
+            con.execute("DELETE FROM stations")
+            con.execute(
+                "INSERT INTO stations SELECT place, name, lat, lng, capacity FROM new_stations ORDER BY place"
+            )
+            run.notes += _map_ids(con)
+            _keep_attributes(con)
+            renamed = _rename(con)
+            replace_rejects(con, "stations")
     except duckdb.Error as error:
         raise ValueError(
             f"DuckDB could not read the stations: {' '.join(str(error).split())[:300]}"

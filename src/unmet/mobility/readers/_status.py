@@ -18,7 +18,15 @@ from unmet.mobility.readers._stamps import (
     posix_time,
     years_of,
 )
-from unmet.mobility.readers._tables import TABLES, count, ensure_tables, new_rejects, quote, replace_rejects
+from unmet.mobility.readers._tables import (
+    TABLES,
+    count,
+    ensure_tables,
+    new_rejects,
+    quote,
+    replace_rejects,
+    transaction,
+)
 from unmet.mobility.readers._trip_rows import cell
 
 _EXTRA = (
@@ -72,21 +80,21 @@ def read_status(
         run.check_sums()
         run.check_share(max_reject_share)
         reasons = run.reasons()
-        con.execute("BEGIN")
-        # Of several states at one moment the last reported line wins, as it would in the feed.
-        con.execute("DELETE FROM status")
-        con.execute(
-            f"INSERT INTO status SELECT {_names('status')} FROM new_status WHERE vehicle_id IS NULL "
-            'QUALIFY row_number() OVER (PARTITION BY place, "at" ORDER BY source_number DESC, line DESC) = 1 '
-            'ORDER BY place, "at"'
-        )
-        con.execute("DELETE FROM vehicles")
-        con.execute(
-            f"INSERT INTO vehicles SELECT DISTINCT {_names('vehicles')} FROM new_status "
-            "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
-        )
-        replace_rejects(con, "status")
-        con.execute("COMMIT")
+        with transaction(con):
+            # Of several states at one moment the last reported line wins, as it would in the feed.
+            con.execute("DELETE FROM status")
+            con.execute(
+                f"INSERT INTO status SELECT {_names('status')} FROM new_status WHERE vehicle_id IS NULL "
+                'QUALIFY row_number() OVER (PARTITION BY place, "at" '
+                "ORDER BY source_number DESC, line DESC) = 1 "
+                'ORDER BY place, "at"'
+            )
+            con.execute("DELETE FROM vehicles")
+            con.execute(
+                f"INSERT INTO vehicles SELECT DISTINCT {_names('vehicles')} FROM new_status "
+                "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
+            )
+            replace_rejects(con, "status")
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the status: {' '.join(str(error).split())[:300]}") from error
     finally:

@@ -2,6 +2,9 @@
 
 # `at` and `returning` are words of DuckDB's SQL: they must be quoted in queries.
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import duckdb
 
 TABLES = {
@@ -41,6 +44,18 @@ def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
     row = con.execute(sql).fetchone()
     assert row is not None
     return int(row[0] or 0)
+
+
+@contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All of the statements inside, or none."""
+    con.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+    con.execute("COMMIT")
 
 
 def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:

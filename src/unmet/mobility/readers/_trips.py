@@ -13,7 +13,14 @@ from unmet.mobility.readers._recognise import Layout, check_columns, plain
 from unmet.mobility.readers._report import TripsReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
 from unmet.mobility.readers._stamps import guess, years_of
-from unmet.mobility.readers._tables import count, ensure_tables, new_rejects, quote, replace_rejects
+from unmet.mobility.readers._tables import (
+    count,
+    ensure_tables,
+    new_rejects,
+    quote,
+    replace_rejects,
+    transaction,
+)
 from unmet.mobility.readers._trip_rows import EXTRA_NAMES, STAGING, Reading, length_flag, trip_sql
 
 Keep = Mapping[str, str | Sequence[str]]
@@ -99,11 +106,10 @@ def read_trips(
         reasons = run.reasons()
         for name in EXTRA_NAMES:
             con.execute(f"ALTER TABLE new_trips DROP COLUMN {name}")
-        con.execute("BEGIN")
-        con.execute("DROP TABLE trips")
-        con.execute("ALTER TABLE new_trips RENAME TO trips")
-        replace_rejects(con, "trips")
-        con.execute("COMMIT")
+        with transaction(con):
+            con.execute("DROP TABLE trips")
+            con.execute("ALTER TABLE new_trips RENAME TO trips")
+            replace_rejects(con, "trips")
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the trips: {' '.join(str(error).split())[:300]}") from error
     finally:
