@@ -127,7 +127,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             members.append(Member(job.spec.model, prepared.members[group], best.weights))
             histories.append(
                 {"loss": best.history[:, 0], "validation_loss": best.history[:, 1]}
-                if job.problem.stop is not None
+                if job.spec.stop_rows
                 else {"loss": best.history[:, 0]}
             )
         self.fitted_ = Fitted(
@@ -234,7 +234,10 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         if spec.intercept:
             bias = np.concatenate([part["body.layers[0].bias"] for part in parts]).astype(np.float64)
         bias = scaling.y_center + scaling.y_scale * bias - slopes @ scaling.x_center
-        return (-slopes[::-1], -bias[::-1]) if fitted.mirrored else (slopes, bias)
+        if fitted.mirrored:
+            slopes, bias = -slopes[::-1], -bias[::-1]
+        asked = [fitted.levels.index(level) for level in check_quantiles(self.quantiles)]
+        return slopes[asked], bias[asked]  # a grid may have been fitted beside the levels asked for
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
+from math import ceil
 from typing import Any
 
 from unmet.estimators._base import CensoredRegressor
@@ -10,8 +11,9 @@ from unmet.estimators._settings import Settings
 from unmet.training import Job, Trained, train
 
 _DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
-# Problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
+# Most problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
 _PROBLEMS_PER_TASK = 512
+_TASKS_PER_WORKER = 4
 
 
 def fit_many(
@@ -62,11 +64,18 @@ def iter_fit_many(
                 bar.advance(1)
                 yield index, fitted
             return
-        tasks = ((estimator, chunk) for chunk in _chunks(enumerate(problems), _PROBLEMS_PER_TASK))
+        tasks = ((estimator, chunk) for chunk in _chunks(enumerate(problems), _task_size(total, workers)))
         for _, results in runs.run_shards(_fit_chunk, tasks, jobs=workers):
             for index, fitted in results:
                 bar.advance(1)
                 yield index, fitted
+
+
+def _task_size(total: int | None, workers: int) -> int:
+    """Problems per task: a few tasks for every worker, where it is known how many problems there are."""
+    if total is None:
+        return _PROBLEMS_PER_TASK
+    return max(1, min(_PROBLEMS_PER_TASK, ceil(total / (_TASKS_PER_WORKER * workers))))
 
 
 def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
@@ -97,7 +106,7 @@ def _fit_here(
             number = next(numbers)
             waiting[number] = (index, one, prepared, settings, {})
             for job in prepared.jobs:
-                yield Job((number, job.tag), job.spec, job.problem)
+                yield Job((number, job.tag), job.spec, job.floats, job.integers)
 
     for (number, tag), trained in train(jobs()):
         index, one, prepared, settings, results = waiting[number]

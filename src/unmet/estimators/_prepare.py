@@ -16,13 +16,13 @@ from unmet.networks import LocationScale, ModelSpec, NetworkSpec, TobitShape, la
 from unmet.training import (
     Hyper,
     Job,
-    Problem,
     ProgramSpec,
-    Rows,
+    blank,
     padded_batches,
     padded_columns,
     padded_rows,
     slots,
+    views,
 )
 
 # "auto": the whole data at once up to this many rows, mini-batches of the given size beyond.
@@ -82,34 +82,24 @@ def prepare(
             "joint=False cannot use censored= without threshold=: its weights need all quantiles together; "
             "pass threshold=, or set joint=True, or loss='published'"
         )
-    y, flags = observed.observed, observed.censored
-
-    extra = [y, np.clip(cap, -1.7e308, 1.7e308), flags]
-    if validation is not None:
-        extra.append(validation)
-    index, share = canonical_rows(np.column_stack([X, *extra]), weight)
+    table = np.empty((len(observed), X.shape[1] + 4))
+    table[:, :-4] = X
+    table[:, -4], table[:, -3], table[:, -2] = observed.observed, cap, observed.censored
+    table[:, -1] = False if validation is None else validation
+    index, share = canonical_rows(table, weight)
     stopping = settings.patience is not None or validation is not None
-    if validation is not None:
-        held = validation[index]
-    elif stopping:
-        held = _split(len(index), settings.validation_fraction, seed)
-    else:
-        held = np.zeros(len(index), bool)
-    if held.all() or (stopping and not held.any()):
-        raise ValueError(
-            "validation must leave rows to train on and rows to stop on; "
-            f"of {len(index)} distinct rows {int(held.sum())} are for stopping "
-            "(set patience=None to train on all)"
-        )
-    groups = {"train": index[~held], "stop": index[held]}
-    shares = {
-        "train": share[~held] / share[~held].sum(),
-        "stop": share[held] / max(share[held].sum(), 1e-300),
-    }
-    inner = groups["train"]
-    any_censored = bool(flags[inner].any())
+    held = _held_out(len(index), None if validation is None else validation[index], settings, seed)
+    if held is not None:  # training rows first
+        place = np.argsort(held, kind="stable")
+        index, share = index[place], share[place]
+    train = len(index) if held is None else len(index) - int(np.count_nonzero(held))
+    columns = table[index].T  # features, then y, cap, flag, validation
     scaling, location, scale = find_scaling(
-        X[inner], y[inner], shares["train"], any_censored, settings.standardise
+        columns[:-4, :train],
+        columns[-4, :train],
+        share[:train],
+        bool(columns[-2, :train].any()),
+        settings.standardise,
     )
     if settings.fixed_scale is not None:
         scale = settings.fixed_scale / (scaling.y_scale or 1.0)
@@ -117,43 +107,51 @@ def prepare(
     levels = fitted_levels(settings, kind)
     if mirrored:
         levels = mirror_levels(levels)
-    members = [levels] if settings.joint else [(level,) for level in levels]
-    spec, epochs = _program_spec(settings, objective, X.shape[1], len(inner), len(groups["stop"]), members[0])
-    rows = {
-        name: _rows(spec, name, X, y, cap, flags, groups[name], shares[name], scaling)
-        for name in (("train", "stop") if stopping else ("train",))
-    }
-    highest, span = float(y[inner].max()), float(np.ptp(y[inner]))
+    members = (levels,) if settings.joint else tuple((level,) for level in levels)
+    spec, epochs = _program_spec(settings, objective, X.shape[1], train, len(index) - train, members[0])
+    floats, integers, problem = blank(spec)
+    _fill(problem.train, spec.batches, columns[:, :train], share[:train], scaling)
+    if stopping:
+        _fill(problem.stop, 1, columns[:, train:], share[train:], scaling)
+    seen = columns[-4, :train]
+    highest, span = float(seen.max()), float(seen.max() - seen.min())
     far = (highest + max(span, scaling.y_scale, 1e-12) - scaling.y_center) / (scaling.y_scale or 1.0)
-    real = np.zeros(spec.model.columns, np.float32)
-    real[: X.shape[1]] = 1
+    problem.real[: X.shape[1]] = 1
     numbers = layout(spec.model).noise
-    jobs = []
+    rates = (settings.learning_rate, settings.l2, settings.clip_norm, far, location, scale)
+    jobs: list[Job] = []
     for group, member in enumerate(members):
         for restart in range(settings.n_restarts):
-            hyper = Hyper(
-                learning_rate=np.float32(settings.learning_rate),
-                l2=np.float32(settings.l2),
-                clip_norm=np.float32(settings.clip_norm),
-                max_epochs=np.int32(epochs),
-                patience=np.int32(settings.patience or epochs),
-                far=np.float32(far),
-                location=np.float32(location),
-                scale=np.float32(scale),
-                spread=np.float32(0.5 if restart else 0.0),
-            )
-            key = np.array([group * 65536 + restart, seed], np.uint32)
-            noise = np.random.Generator(np.random.Philox(key=key)).standard_normal(numbers, np.float32)
-            asked = np.asarray(member, np.float32)
-            problem = Problem(rows["train"], rows.get("stop"), asked, real, hyper, noise, key)
-            jobs.append(Job((group, restart), spec, problem))
-    return Prepared(tuple(jobs), tuple(members), scaling, mirrored)
+            if jobs:
+                floats, integers = floats.copy(), integers.copy()
+                problem = views(spec, floats, integers)
+            first = group * 65536 + restart
+            problem.hyper[:] = Hyper(*rates, 0.5 if restart else 0.0)
+            integers[:] = (first, seed, epochs, settings.patience or epochs)
+            problem.levels[:] = member
+            if numbers:
+                bits = np.random.Philox(key=np.array([first, seed], np.uint64))
+                np.random.Generator(bits).standard_normal(numbers, np.float32, out=problem.noise)
+            jobs.append(Job((group, restart), spec, floats, integers))
+    return Prepared(tuple(jobs), members, scaling, mirrored)
 
 
-def _split(rows: int, fraction: float, seed: int) -> NDArray[np.bool_]:
-    held = np.zeros(rows, bool)
-    count = min(max(1, round(fraction * rows)), rows - 1)
-    held[np.random.RandomState(seed).permutation(rows)[: max(count, 0)]] = True
+def _held_out(
+    rows: int, validation: NDArray[np.bool_] | None, settings: Settings, seed: int
+) -> NDArray[np.bool_] | None:
+    """Which rows decide when to stop; None: all rows train."""
+    if validation is None and settings.patience is None:
+        return None
+    held = validation
+    if held is None:
+        held = np.zeros(rows, bool)
+        count = min(max(1, round(settings.validation_fraction * rows)), rows - 1)
+        held[np.random.RandomState(seed).permutation(rows)[:count]] = True
+    if held.all() or not held.any():
+        raise ValueError(
+            "validation must leave rows to train on and rows to stop on; "
+            f"of {rows} distinct rows {int(held.sum())} are for stopping (set patience=None to train on all)"
+        )
     return held
 
 
@@ -224,38 +222,18 @@ def _activations(model: ModelSpec) -> int:
     return body + scale + 3 * model.levels
 
 
-def _rows(
-    spec: ProgramSpec,
-    name: str,
-    X: NDArray[np.float64],
-    y: NDArray[np.float64],
-    cap: NDArray[np.float64],
-    flags: NDArray[np.bool_],
-    index: NDArray[np.intp],
-    share: NDArray[np.float64],
-    scaling: Scaling,
-) -> Rows:
-    """Rows in the network's units, padded; mini-batches get equal numbers of real rows."""
-    total = spec.rows if name == "train" else spec.stop_rows
-    batches = spec.batches if name == "train" else 1
-    count = len(index)
-    place: Any
-    if batches == 1:
-        place = slice(0, count)
-    else:
+def _fill(
+    rows: Any, batches: int, columns: NDArray[np.float64], share: NDArray[np.float64], scaling: Scaling
+) -> None:
+    """Write rows in the network's units; mini-batches get equal numbers of real rows."""
+    count, total = columns.shape[1], len(rows.y)
+    place: Any = slice(0, count)
+    if batches > 1:
         number = np.arange(count)
         place = (number % batches) * (total // batches) + number // batches
-    x = np.zeros((spec.model.columns, total), np.float32)
-    x[: X.shape[1], place] = scaling.inputs(X[index])
-    out = Rows(
-        x,
-        np.zeros(total, np.float32),
-        np.full(total, np.inf, np.float32),
-        np.zeros(total, bool),
-        np.zeros(total, np.float32),
-    )
-    out.y[place] = scaling.targets(y[index])
-    out.cap[place] = scaling.targets(cap[index])
-    out.censored[place] = flags[index]
-    out.weight[place] = share
-    return out
+    unit = scaling.y_scale or 1.0
+    rows.x[: len(columns) - 4, place] = (columns[:-4] - scaling.x_center[:, None]) / scaling.x_scale[:, None]
+    rows.y[place] = (columns[-4] - scaling.y_center) / unit
+    rows.cap[place] = (columns[-3] - scaling.y_center) / unit
+    rows.censored[place] = columns[-2]
+    rows.weight[place] = share / share.sum()

@@ -1,5 +1,7 @@
 """One canonical form of a set of weighted rows: order and repetition of rows change nothing."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,15 +29,17 @@ def canonical_rows(
         chosen = np.flatnonzero(weight)
         table, weight = table[chosen], weight[chosen]
     keys = _hash_rows(table)
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     keys = keys[order]
-    new = np.empty(len(order), bool)
-    new[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    twins = np.flatnonzero(~new)
-    if len(twins):
-        same = (table[order[twins]] == table[order[twins - 1]]).all(axis=1)
-        new[twins[~same]] = True  # unequal rows with equal hashes
+    twins = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+    if not len(twins):
+        kept = order if chosen is None else chosen[order]
+        share = np.full(len(order), 1 / len(order)) if weight is None else weight[order] / weight.sum()
+        return kept, share
+    order = np.argsort(_hash_rows(table), kind="stable")
+    new = np.ones(len(order), bool)
+    # Unequal rows with equal hashes stay apart.
+    new[twins] = (table[order[twins]] != table[order[twins - 1]]).any(axis=1)
     starts = np.flatnonzero(new)
     if weight is None:
         total = np.diff(starts, append=len(order)).astype(np.float64)
@@ -50,10 +54,15 @@ def _hash_rows(table: NDArray[np.float64]) -> NDArray[np.uint64]:
     bits ^= bits >> _HALF
     bits *= _MIX
     bits ^= bits >> _SHIFT
-    bits *= np.random.RandomState(0).randint(0, 2**63, table.shape[1], dtype=np.int64).astype(
-        np.uint64
-    ) | np.uint64(1)
+    bits *= _multipliers(table.shape[1])
     keys = bits.sum(axis=1)
     keys ^= keys >> _HALF
     keys *= _MIX
     return keys
+
+
+@cache
+def _multipliers(columns: int) -> NDArray[np.uint64]:
+    """A fixed odd number per column, so that equal values in different columns count differently."""
+    numbers = np.random.RandomState(0).randint(0, 2**63, columns, dtype=np.int64)
+    return numbers.astype(np.uint64) | np.uint64(1)

@@ -23,33 +23,30 @@ class Scaling:
         scaled = np.clip((X - self.x_center) / self.x_scale, -_FARTHEST, _FARTHEST)
         return np.ascontiguousarray(scaled.T, np.float32)
 
-    def targets(self, values: NDArray[np.float64]) -> NDArray[np.float32]:
-        return ((values - self.y_center) / (self.y_scale or 1.0)).astype(np.float32)
-
     def restore(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
         return self.y_center + self.y_scale * values.astype(np.float64)
 
 
 def find_scaling(
-    X: NDArray[np.float64],
+    columns: NDArray[np.float64],
     y: NDArray[np.float64],
     weight: NDArray[np.float64],
     censored: bool,
     standardise: bool,
 ) -> tuple[Scaling, float, float]:
-    """The scaling, with the location and scale of y as the network will see it."""
+    """The scaling of features (columns, rows), with the location and scale of y as the network sees it."""
+    weight = weight / weight.sum()
     center = float(weight @ y)
     spread = float(np.sqrt(weight @ np.square(y - center)))
     if spread <= 1e-12 * abs(center):  # one value, up to rounding
         spread = 0.0
         center = float(y[0])
     if not standardise:
-        none = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        none = np.zeros(len(columns)), np.ones(len(columns))
         return Scaling(*none, 0.0, 1.0), center, spread or 1.0
-    x_center = weight @ X
-    x_scale = np.sqrt(weight @ np.square(X - x_center))
-    x_scale[x_scale <= 1e-12 * np.abs(x_center)] = 1.0
-    x_scale[x_scale == 0] = 1.0
+    x_center = columns @ weight
+    x_scale = np.sqrt(np.square(columns - x_center[:, None]) @ weight)
+    x_scale[x_scale <= 1e-12 * np.abs(x_center)] = 1.0  # also where both are zero
     if spread == 0.0 and censored:  # bounds that happen to be equal: latent values differ
         spread = abs(center) or 1.0
     return Scaling(x_center, x_scale, center, spread), 0.0, 1.0

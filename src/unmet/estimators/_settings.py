@@ -6,11 +6,21 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
-from unmet.networks import ACTIVATIONS, HEADS, INITIALISERS, LocationScale, NetworkSpec, TobitShape
+from unmet.networks import (
+    ACTIVATIONS,
+    HEADS,
+    INITIALISERS,
+    LocationScale,
+    NetworkSpec,
+    Remembered,
+    TobitShape,
+    remember_hash,
+)
 
 
+@remember_hash
 @dataclass(frozen=True)
-class Settings:
+class Settings(Remembered):
     """What an estimator wants, checked. Equal settings train in the same programs."""
 
     quantiles: tuple[float, ...]

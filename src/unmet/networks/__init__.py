@@ -11,6 +11,7 @@ from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
 from unmet.networks._model import Model, ModelSpec, NetworkSpec, TobitShape, build
+from unmet.networks._remember import Remembered, remember_hash
 from unmet.runs import limit_xla_threads
 
 limit_xla_threads()  # before JAX computes anything: the number of its threads changes the order of sums
@@ -32,11 +33,13 @@ __all__ = [
     "NetworkSpec",
     "Noise",
     "Prediction",
+    "Remembered",
     "Start",
     "TobitShape",
     "build",
     "flatten",
     "layout",
+    "remember_hash",
     "split",
     "unflatten",
 ]

@@ -15,6 +15,7 @@ from unmet.networks._layers import Linear, Noise, draw
 from unmet.networks._location_scale import LocationScale, LocationScaleHead, start_gaps
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
+from unmet.networks._remember import Remembered, remember_hash
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,9 @@ class TobitShape:
     sinh_arcsinh: bool = False
 
 
+@remember_hash
 @dataclass(frozen=True)
-class ModelSpec:
+class ModelSpec(Remembered):
     """Everything that decides the structure of a model. Two equal specs share compiled programs."""
 
     network: NetworkSpec

@@ -1,6 +1,6 @@
 """One trainer for every model: many networks at once in compiled loops, each stopping on its own."""
 
-from unmet.training._problem import Hyper, Problem, Rows
+from unmet.training._problem import Hyper, Problem, Rows, blank, views
 from unmet.training._shapes import padded_batches, padded_columns, padded_rows, slots
 from unmet.training._spec import ProgramSpec
 from unmet.training._trainer import Job, Trained, train
@@ -12,9 +12,11 @@ __all__ = [
     "ProgramSpec",
     "Rows",
     "Trained",
+    "blank",
     "padded_batches",
     "padded_columns",
     "padded_rows",
     "slots",
     "train",
+    "views",
 ]

@@ -36,7 +36,7 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
     random = spec.batches > 1 or spec.model.network.dropout > 0
     rate = problem.hyper.learning_rate
     if spec.schedule == "cosine":
-        done = state.epoch.astype(jnp.float32) / problem.hyper.max_epochs.astype(jnp.float32)
+        done = state.epoch.astype(jnp.float32) / problem.max_epochs.astype(jnp.float32)
         rate = rate * 0.5 * (1 + jnp.cos(jnp.pi * done))
     if random:
         key, key_shuffle, key_drop = jax.random.split(key, 3)
@@ -65,14 +65,14 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
     if problem.stop is None:
         watched = loss
         best, best_loss, wait = None, loss, state.wait
-        going = count < problem.hyper.max_epochs
+        going = count < problem.max_epochs
     else:
         watched = _watch(weights, problem, spec)
         better = watched < state.best_loss
         best = _choose(better, weights, state.best)
         best_loss = jnp.where(better, watched, state.best_loss)
         wait = jnp.where(better, 0, state.wait + 1)
-        going = (count < problem.hyper.max_epochs) & (wait < problem.hyper.patience)
+        going = (count < problem.max_epochs) & (wait < problem.patience)
     after = State(weights, optimiser, best, best_loss, wait, count, going, key)
     return _choose(state.active, after, state), loss, watched
 

@@ -29,7 +29,7 @@ def _flags(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSp
         rows.y,
         prediction.quantiles,
         problem.levels,
-        rows.censored,
+        rows.censored != 0,
         problem.hyper.far,
         width=spec.smoothing,
     )

@@ -1,16 +1,29 @@
-"""What one network is trained on, as arrays that can be stacked."""
+"""What one network is trained on: named views into one vector of floats and one of integers.
 
+Two vectors per problem, not a dozen arrays, keep the cost of filling a slot below that of training it.
+"""
+
+from functools import cache
+from math import prod
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from unmet.networks import layout
+from unmet.training._spec import ProgramSpec
+
+# key (2), max_epochs, patience
+_INTEGERS = 4
 
 
 class Rows(NamedTuple):
     """Rows of data, padded with rows of weight zero. The weights of the rest sum to one."""
 
-    x: Any  # (columns, rows) float32
-    y: Any  # (rows,) float32
-    cap: Any  # (rows,) float32, infinite where nothing caps
-    censored: Any  # (rows,) bool
-    weight: Any  # (rows,) float32
+    x: Any  # (columns, rows)
+    y: Any  # (rows,)
+    cap: Any  # (rows,), infinite where nothing caps
+    censored: Any  # (rows,), not zero where censored
+    weight: Any  # (rows,)
 
 
 class Hyper(NamedTuple):
@@ -19,8 +32,6 @@ class Hyper(NamedTuple):
     learning_rate: Any
     l2: Any
     clip_norm: Any  # infinite: no clipping
-    max_epochs: Any
-    patience: Any
     far: Any  # where Portnoy's weights move the unseen mass
     location: Any  # of the observed values, for a neutral start
     scale: Any
@@ -28,12 +39,57 @@ class Hyper(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One network's data, levels, settings and random key."""
+    """One network's data, levels, settings and random numbers."""
 
     train: Rows
     stop: Rows | None  # rows that only decide when to stop
-    levels: Any  # (levels,) float32, increasing
-    real: Any  # (columns,) float32: 0 marks padding
-    hyper: Hyper
+    levels: Any  # (levels,), increasing
+    real: Any  # (columns,): 0 marks padding
+    hyper: Any  # the numbers of `Hyper`: an array in the vector, a Hyper inside a program
     noise: Any  # normal numbers for the starting weights
-    key: Any  # (2,) uint32, for dropout and shuffling
+    key: Any  # (2,) for dropout and shuffling
+    max_epochs: Any
+    patience: Any
+
+
+def sizes(spec: ProgramSpec) -> tuple[int, int]:
+    """Lengths of the two vectors of a problem."""
+    return sum(map(prod, _shapes(spec))), _INTEGERS
+
+
+def views(spec: ProgramSpec, floats: Any, integers: Any) -> Problem:
+    """The parts of a problem, as views (NumPy) or slices (JAX) of its vectors."""
+    parts, begin = [], 0
+    for shape in _shapes(spec):
+        end = begin + prod(shape)
+        parts.append(floats[begin:end].reshape(shape))
+        begin = end
+    train, parts = Rows(*parts[:5]), parts[5:]
+    stop = None
+    if spec.stop_rows:
+        stop, parts = Rows(*parts[:5]), parts[5:]
+    levels, real, hyper, noise = parts
+    key, max_epochs, patience = integers[:2], integers[2], integers[3]
+    return Problem(train, stop, levels, real, hyper, noise, key, max_epochs, patience)
+
+
+def blank(spec: ProgramSpec) -> tuple[np.ndarray, np.ndarray, Problem]:
+    """Vectors of an empty problem (all rows padding, nothing capped) and views to fill."""
+    length, count = sizes(spec)
+    floats, integers = np.zeros(length, np.float32), np.zeros(count, np.uint32)
+    problem = views(spec, floats, integers)
+    for rows in (problem.train, problem.stop):
+        if rows is not None:
+            rows.cap.fill(np.inf)
+    return floats, integers, problem
+
+
+@cache
+def _shapes(spec: ProgramSpec) -> tuple[tuple[int, ...], ...]:
+    """Shapes of the parts in the vector of floats, in order."""
+    model = spec.model
+    shapes: list[tuple[int, ...]] = []
+    for rows in (spec.rows, spec.stop_rows):
+        if rows:
+            shapes += [(model.columns, rows), *[(rows,)] * 4]
+    return (*shapes, (model.levels,), (model.columns,), (len(Hyper._fields),), (layout(model).noise,))

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from unmet.networks import Noise, Start, build, flatten
 from unmet.runs import enable_compile_cache
 from unmet.training._epoch import ADAM, State, epoch
-from unmet.training._problem import Problem
+from unmet.training._problem import Hyper, Problem, blank, views
 from unmet.training._spec import ProgramSpec
 
 # Epochs whose losses one call can return.
@@ -20,8 +21,8 @@ CHUNK = 256
 class Program(NamedTuple):
     """The two compiled functions of a spec; both take and return a stack of states, one per slot."""
 
-    start: Any  # (states, problems, fresh) → states
-    advance: Any  # (states, problems, limit, enough) → (states, losses, epochs done)
+    start: Any  # (states, floats, integers, fresh) → states
+    advance: Any  # (states, floats, integers, limit, enough) → (states, losses, epochs done)
 
 
 def start_one(problem: Problem, spec: ProgramSpec) -> State:
@@ -42,20 +43,33 @@ def start_one(problem: Problem, spec: ProgramSpec) -> State:
     )
 
 
+def unpack(spec: ProgramSpec, floats: Array, integers: Array) -> Problem:
+    """A problem inside a compiled program."""
+    problem = views(spec, floats, integers)
+    return problem._replace(
+        hyper=Hyper(*problem.hyper),
+        max_epochs=problem.max_epochs.astype(jnp.int32),
+        patience=problem.patience.astype(jnp.int32),
+    )
+
+
 @cache
 def program(spec: ProgramSpec) -> Program:
     """The compiled functions of a spec, made once per process and kept on disk between processes."""
     enable_compile_cache()
 
-    def start(states: State, problems: Problem, fresh: Array) -> State:
-        begun = jax.vmap(lambda problem: start_one(problem, spec))(problems)
+    def start(states: State, floats: Array, integers: Array, fresh: Array) -> State:
+        begun = jax.vmap(lambda f, i: start_one(unpack(spec, f, i), spec))(floats, integers)
 
         def pick(new: Array, old: Array) -> Array:
             return jnp.where(fresh.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
 
         return jax.tree.map(pick, begun, states)
 
-    def advance(states: State, problems: Problem, limit: Array, enough: Array) -> tuple[State, Array, Array]:
+    def advance(
+        states: State, floats: Array, integers: Array, limit: Array, enough: Array
+    ) -> tuple[State, Array, Array]:
+        problems = jax.vmap(lambda f, i: unpack(spec, f, i))(floats, integers)
         losses = jnp.zeros((CHUNK, 2, spec.slots), jnp.float32)
 
         def going(carry: tuple[Array, State, Array]) -> Array:
@@ -71,7 +85,11 @@ def program(spec: ProgramSpec) -> Program:
         count, states, losses = jax.lax.while_loop(going, body, (jnp.int32(0), states, losses))
         return states, losses, count
 
-    return Program(
-        jax.jit(start),
-        jax.jit(advance),
-    )
+    return Program(jax.jit(start), jax.jit(advance))
+
+
+def empty_states(spec: ProgramSpec) -> State:
+    """States of slots that train nothing."""
+    floats, integers, _ = blank(spec)
+    shapes = jax.eval_shape(lambda f, i: start_one(unpack(spec, f, i), spec), floats, integers)
+    return jax.tree.map(lambda s: np.zeros((spec.slots, *s.shape), s.dtype), shapes)

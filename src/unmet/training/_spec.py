@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from unmet.networks import ModelSpec
+from unmet.networks import ModelSpec, Remembered, remember_hash
 
 
+@remember_hash
 @dataclass(frozen=True)
-class ProgramSpec:
+class ProgramSpec(Remembered):
     """The static part of a training run. Problems with equal specs train side by side in one program."""
 
     model: ModelSpec

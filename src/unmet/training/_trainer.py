@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from unmet.training._problem import Problem
-from unmet.training._program import CHUNK, Program, program, start_one
+from unmet.training._problem import sizes
+from unmet.training._program import CHUNK, Program, empty_states, program
 from unmet.training._spec import ProgramSpec
 
 # A call into a compiled loop should return about this often, so that Ctrl-C and progress are prompt.
@@ -21,11 +21,12 @@ _EMPTY: Any = object()  # the tag of a slot that trains nothing
 
 @dataclass(frozen=True)
 class Job:
-    """A network to train: who asked for it, what program trains it, on what."""
+    """A network to train: who asked for it, what program trains it, on what (see `blank`)."""
 
     tag: Any
     spec: ProgramSpec
-    problem: Problem
+    floats: np.ndarray
+    integers: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,15 @@ class _Bench:
         self.spec = job.spec
         slots = job.spec.slots
         self.program: Program = program(job.spec)
-        # Empty slots hold a copy of the first problem: padding of the right shape, never active.
-        self.stack = jax.tree.map(lambda leaf: np.repeat(np.asarray(leaf)[None], slots, axis=0), job.problem)
-        shapes = jax.eval_shape(lambda p: start_one(p, job.spec), job.problem)
-        self.states: Any = jax.tree.map(lambda s: np.zeros((slots, *s.shape), s.dtype), shapes)
+        length, count = sizes(job.spec)
+        self.floats = np.zeros((slots, length), np.float32)
+        self.integers = np.zeros((slots, count), np.uint32)
+        self.states: Any = empty_states(job.spec)
         self.tags: list[Any] = [_EMPTY] * slots
         self.histories: list[list[np.ndarray]] = [[] for _ in range(slots)]
         self.free = list(range(slots))[::-1]
         self.fresh = np.zeros(slots, bool)
-        self.problems: Any = None
+        self.problems: tuple[Any, ...] = ()
         self.limit = 8
 
     @property
@@ -87,8 +88,7 @@ class _Bench:
 
     def put(self, job: Job) -> None:
         slot = self.free.pop()
-        for stacked, leaf in zip(jax.tree.leaves(self.stack), jax.tree.leaves(job.problem)):
-            stacked[slot] = leaf
+        self.floats[slot], self.integers[slot] = job.floats, job.integers
         self.tags[slot], self.histories[slot] = job.tag, []
         self.fresh[slot] = True
 
@@ -101,7 +101,7 @@ class _Bench:
         while self.busy and (drain or self.full):
             begun = time.perf_counter()
             states, losses, count = self.program.advance(
-                self.states, self.problems, np.int32(self.limit), np.int32(enough)
+                self.states, *self.problems, np.int32(self.limit), np.int32(enough)
             )
             done = int(count)
             self._pace(done, time.perf_counter() - begun)
@@ -113,9 +113,9 @@ class _Bench:
     def _start(self) -> None:
         if not self.fresh.any():
             return
-        # A copy: the stack is written again while the program's arrays must not change.
-        self.problems = jax.tree.map(lambda leaf: jax.device_put(leaf.copy()), self.stack)
-        self.states = self.program.start(self.states, self.problems, self.fresh)
+        # Copies: slots are written again while the program's arrays must not change.
+        self.problems = tuple(jax.device_put(array.copy()) for array in (self.floats, self.integers))
+        self.states = self.program.start(self.states, *self.problems, self.fresh)
         self.started_epochs = np.asarray(self.states.epoch)
         self.fresh = np.zeros(self.spec.slots, bool)
 
