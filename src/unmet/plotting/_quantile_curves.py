@@ -32,8 +32,8 @@ def plot_quantile_curves(
 ) -> Axes:
     """Draw quantile curves over one column, and return the axis.
 
-    Estimates are solid and coloured by level, the truth is dashed and black. The side of the threshold on
-    which nothing can be seen is shaded.
+    Estimates are solid and bright, the truth is dashed and dark, one colour per level. The side of the
+    threshold on which nothing can be seen is shaded.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def plot_quantile_curves(
     if side not in ("left", "right"):
         raise ValueError(f'side must be "left" or "right", got {side!r}')
     if points is not None:
-        ax.plot(*points, ".", color=GREY, markersize=3, markeredgewidth=0, alpha=0.6, zorder=1, label="data")
+        ax.plot(*points, "o", color=GREY, markersize=2.6, markeredgewidth=0, zorder=1, label="observed")
     for k, level in enumerate(levels):
         colour = _colour(k, len(levels))
         ax.plot(at, curves[:, k], color=colour, linewidth=2, zorder=3, label=f"estimated {level:.0%}")
@@ -65,14 +65,17 @@ def plot_quantile_curves(
         truth = np.asarray(true, float)
         if truth.shape != wanted:
             raise ValueError(f"true must have the shape of estimated, {wanted}")
-        look: dict[str, Any] = {"color": BLACK, "linewidth": 1.1, "dashes": (4, 2.2), "zorder": 4}
         for k in range(len(levels)):
-            ax.plot(at, truth[:, k], label="true" if k == 0 else None, **look)
+            dark = tuple(0.5 * part for part in _colour(k, len(levels)))
+            ax.plot(at, truth[:, k], color=dark, linewidth=1.2, dashes=(4, 2), zorder=4)
+        ax.plot([], [], color=BLACK, linewidth=1.2, dashes=(4, 2), label="true")  # one entry for the legend
     ax.set_xlim(at[0], at[-1])
     if threshold is not None:
         low, high = ax.get_ylim()
-        begin, end = (threshold, max(high, threshold)) if side == "right" else (min(low, threshold), threshold)
-        ax.axhspan(begin, end, color=GREY, alpha=0.22, linewidth=0, zorder=0, label="never seen")
+        begin, end = (
+            (threshold, max(high, threshold)) if side == "right" else (min(low, threshold), threshold)
+        )
+        ax.axhspan(begin, end, color=GREY, alpha=0.22, linewidth=0, zorder=0, label="censored: never seen")
         ax.axhline(threshold, color=GREY, linewidth=0.8, zorder=2)
         ax.set_ylim(low, high)
     if title:

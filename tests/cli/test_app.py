@@ -1,0 +1,149 @@
+"""The command line itself: overview, help, unknown commands, exit codes."""
+
+import subprocess
+import sys
+import time
+import types
+
+import pytest
+
+import unmet
+from unmet.cli import main
+from unmet.cli._app import COMMANDS, spread
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    return int(stop.value.code or 0)
+
+
+@pytest.fixture
+def shop(monkeypatch):
+    """A command that does what the test tells it to."""
+    import typer
+
+    module = types.ModuleType("unmet.cli._shop")
+    module.EXAMPLE = "Example: unmet shop --count 3"
+    module.happens = None
+    module.counts = []
+
+    def shop(count: int = 1, file: list[str] = typer.Option([])) -> None:  # noqa: B008
+        """Sell something."""
+        module.counts.append(count)
+        module.files = file
+        if module.happens is not None:
+            raise module.happens
+
+    module.shop = shop
+    module.MANY = ("--file",)
+    monkeypatch.setitem(sys.modules, "unmet.cli._shop", module)
+    monkeypatch.setitem(COMMANDS, "shop", "Sell something.")
+    return module
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",), ("help",)])
+def test_the_overview_names_every_command(arguments, capsys):
+    assert run(*arguments) == 0
+    printed = capsys.readouterr().out
+    for name in COMMANDS:
+        assert f"\n  {name} " in printed
+    assert "Example: unmet demo" in printed
+
+
+@pytest.mark.parametrize("width", [30, 60, 100])
+def test_the_overview_fits_the_terminal(width, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    run()
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= max(width, 30)
+
+
+def test_the_overview_is_quick_and_light():
+    code = (
+        "import sys\nfrom unmet.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('rich', 'typer', 'numpy', 'jax', 'duckdb') if m in sys.modules], file=sys.stderr)"
+    )
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        times.append(time.perf_counter() - began)
+        assert done.stderr.strip() == "[]"
+    assert min(times) < 0.5
+
+
+def test_version(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out.strip() == f"unmet {unmet.__version__}"
+
+
+def test_an_unknown_command_gets_a_suggestion(capsys):
+    assert run("panle") == 2
+    assert capsys.readouterr().err.strip() == "unmet: there is no command 'panle'; did you mean 'panel'?"
+    assert run("xyzzy") == 2
+    assert "choose from demo, city" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", ["60", "100"])
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", width)
+    assert run(name, "--help") == 0
+    printed = capsys.readouterr().out
+    assert f"Usage: unmet {name}" in printed
+    assert f"Example: unmet {name}" in printed[printed.rindex("\n\n") :]
+    assert max(map(len, printed.splitlines())) <= int(width)
+
+
+def test_success_runs_the_command(shop):
+    assert run("shop", "--count", "3") == 0
+    assert shop.counts == [3]
+
+
+@pytest.mark.parametrize("problem", [ValueError("no such thing"), FileNotFoundError(2, "No such file", "a")])
+def test_bad_input_is_one_line_and_exit_code_1(shop, capsys, problem):
+    shop.happens = problem
+    assert run("shop") == 1
+    printed = capsys.readouterr()
+    assert printed.err == f"unmet shop: {problem}\n"
+    assert printed.out == ""
+
+
+def test_an_interrupt_is_told_and_exits_with_130(shop, capsys):
+    shop.happens = KeyboardInterrupt()
+    assert run("shop") == 130
+    assert capsys.readouterr().err.strip() == "unmet shop: interrupted."
+
+
+def test_a_mistake_of_ours_is_not_hidden(shop):
+    shop.happens = ZeroDivisionError()
+    with pytest.raises(ZeroDivisionError):
+        main(["shop"])
+
+
+@pytest.mark.parametrize("arguments", [("--colour",), ("--count", "three"), ("stray",)])
+def test_wrong_usage_exits_with_2(shop, capsys, arguments):
+    assert run("shop", *arguments) == 2
+    assert "Usage: unmet shop" in capsys.readouterr().err
+    assert not shop.counts
+
+
+def test_options_for_many_paths_take_what_a_pattern_leaves(shop):
+    assert run("shop", "--file", "a", "b", "c", "--count", "2") == 0
+    assert (list(shop.files), shop.counts) == (["a", "b", "c"], [2])
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("t --s a b -o x", "t --s a --s b -o x"),
+        ("t --s a --s b -o x", "t --s a --s b -o x"),
+        ("t -o x y", "t -o x y"),
+        ("--s=a b", "--s=a b"),
+        ("--s a - --r b c", "--s a --s - --r b --r c"),
+        ("--s a -- b", "--s a -- b"),
+        ("--s", "--s"),
+    ],
+)
+def test_spread(given, wanted):
+    assert spread(given.split(), ("--s", "--r")) == wanted.split()
