@@ -18,7 +18,7 @@ _HOMES = {
     "reduce_fleet": "_fleet",
 }
 
-__all__ = [  # noqa: PLE0604 RUF100 - the names are strings, loaded late
+__all__ = [
     "add_features",
     "availability",
     "build_panel",

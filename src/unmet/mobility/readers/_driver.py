@@ -54,7 +54,7 @@ class Reading:
         if self.max_bytes < 1:
             raise ValueError(f"max_bytes must be positive, got {self.max_bytes!r}")
         sources = expand(paths, self.notes)
-        refused: list[str] = []
+        refused: dict[str, str] = {}
         with work_folder(self.con) as folder:
             self.rejects = Rejects(self.con, folder, self.kind)
             for number, source in enumerate(sources):
@@ -65,17 +65,18 @@ class Reading:
                 except NotRecognised as error:
                     if not source.searched:
                         raise
-                    refused.append(str(error))
-                    self.notes.append(f"{source.name}: no {WORDS[self.kind]} in it, skipped")
+                    refused[source.name] = str(error)
             for key in list(self.batches):
                 self._flush(key, sources[-1], len(sources) - 1)
             self.rejects.flush()
             if self.progress is not None:
                 self.progress("", len(sources), len(sources))
         if not self.files:
-            raise NotRecognised(
-                refused[0] if refused else f"no {WORDS[self.kind]} found: every file was empty"
-            )
+            none = f"no {WORDS[self.kind]} found: every file was empty"
+            raise NotRecognised(next(iter(refused.values()), none))
+        if refused:
+            names = ", ".join(list(refused)[:6]) + (" …" if len(refused) > 6 else "")
+            self.notes.append(f"no {WORDS[self.kind]} in {len(refused):,} other files, skipped: {names}")
 
     def _one(self, source: Source, number: int, folder: Path) -> None:
         with unpacked(source, folder, self.max_bytes) as path:

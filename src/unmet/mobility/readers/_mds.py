@@ -32,10 +32,10 @@ TRIPS = [
 
 def mds_feed(document: Any) -> Feed | None:
     """The feed in a document, or ``None`` where it is no MDS document."""
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or "version" not in document:  # the specification demands it
         return None
     data = document["data"] if isinstance(document.get("data"), dict) else document
-    version = str(document.get("version", "?"))[:8]
+    version = str(document["version"])[:8]
     if isinstance(data.get("trips"), list):
         return _trips(data["trips"], version)
     for key in ("status_changes", "events"):
