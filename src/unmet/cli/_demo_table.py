@@ -38,8 +38,8 @@ def tell(data: SyntheticData, results: list[Result], preparing: float, files: li
     error = {one.name: f"{one.error:.2f}" for one in results}
     console.print(
         f"\nOn {test:,} test rows. MAE: mean distance to the true quantile of the latent values. ICP: share "
-        "of latent values inside the 90% interval. MIL: mean length of that interval. Crossings: quantiles in "
-        "the wrong order. Seconds: to fit, programs being ready.\n"
+        "of latent values inside the 90% interval. MIL: mean length of that interval. Crossings: quantiles "
+        "in the wrong order. Seconds: to fit, programs being ready.\n"
         "QNN, CQNN and Multi-CQNN follow the paper, but start at random: its start, ones, is the truth here.",
         style="dim",
     )
