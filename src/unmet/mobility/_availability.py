@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmet.mobility._ledger import close_ledger
 from unmet.mobility._periods import check_zone
 from unmet.mobility._segments import CLOSED, UNKNOWN, segments
 from unmet.mobility._stock import Books, Progress, fill_books
@@ -42,7 +43,9 @@ def availability(
     zone : local zone; decides only which days the range may reach into.
     """
     books = fill_books(con, zone=check_zone(con, zone), max_gap=max_gap, feed=feed, progress=progress)
-    return write_timeline(con, books, books.first, books.last + 1)
+    rows = write_timeline(con, books, books.first, books.last + 1)
+    close_ledger(con)
+    return rows
 
 
 def write_timeline(

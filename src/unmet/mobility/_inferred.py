@@ -39,14 +39,14 @@ def _from_vehicles(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, i
     time, and nine in ten of the hours found were right; moving at half time finds fewer.
     """
     con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _paths AS
+        CREATE OR REPLACE TABLE _paths AS
         SELECT CASE WHEN vehicle_id IS NOT NULL THEN hash(vehicle_id) END AS vehicle,
                s.no AS start_no, e.no AS end_no,
                (epoch_us(started_at) // 1000000)::BIGINT AS start_t,
                (epoch_us(ended_at) // 1000000)::BIGINT AS end_t
         FROM "{trips}" LEFT JOIN _places s ON s.place = start_place LEFT JOIN _places e ON e.place = end_place
         WHERE {COUNTED} AND started_at IS NOT NULL""")
-    con.execute("CREATE OR REPLACE TEMP TABLE _hop_moves (no INTEGER, t BIGINT, change INTEGER)")
+    con.execute("CREATE OR REPLACE TABLE _hop_moves (no INTEGER, t BIGINT, change INTEGER)")
     parts = max(1, ledger.rides // _RIDES_PER_BATCH)
     leaves, comes = "end_t + (next_t - end_t) // 4", "end_t + 3 * (next_t - end_t) // 4"
     for part in range(parts):

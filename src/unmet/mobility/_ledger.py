@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
     status, capacity : whether records and dock counts belong to these places.
 
     Tables: ``_places(no, place, capacity, observed)`` ordered by name, ``_rides(no, t, change)`` with −1
-    for a pickup and +1 for a return, ``_records(no, t, level, open, line)`` with the status.
+    for a pickup and +1 for a return, ``_records(no, t, level, open, line)`` with the status, and ``_moves``,
+    empty. The large ones are no temporary tables: in a database file they are compressed and stay on disk.
     """
     if not exists(con, trips):
         raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
@@ -80,7 +81,7 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN ({records}) r USING (place)
         ORDER BY place""")
     con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _rides AS
+        CREATE OR REPLACE TABLE _rides AS
         SELECT no, (epoch_us(started_at) // 1000000)::BIGINT AS t, (-1)::TINYINT AS change
         FROM "{trips}" JOIN _places ON place = start_place WHERE {COUNTED} AND started_at IS NOT NULL
         UNION ALL
@@ -88,15 +89,15 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         FROM "{trips}" JOIN _places ON place = end_place WHERE {COUNTED} AND ended_at IS NOT NULL""")
     if status:
         con.execute("""
-            CREATE OR REPLACE TEMP TABLE _records AS
+            CREATE OR REPLACE TABLE _records AS
             SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, available::INTEGER AS level,
                    coalesce(renting, true) AS open, line
             FROM (SELECT *, row_number() OVER () AS line FROM status) JOIN _places USING (place)
             WHERE available IS NOT NULL AND "at" IS NOT NULL""")
     else:
-        con.execute("""CREATE OR REPLACE TEMP TABLE _records
+        con.execute("""CREATE OR REPLACE TABLE _records
                        (no INTEGER, t BIGINT, level INTEGER, open BOOLEAN, line BIGINT)""")
-    con.execute("CREATE OR REPLACE TEMP TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
+    con.execute("CREATE OR REPLACE TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
     return _count(con, trips)
 
 
@@ -114,10 +115,6 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
             f"no ride of table {trips!r} has a known start place; give coordinates and places='h3', "
             "or map the station column"
         )
-    sizes = con.execute("""
-        SELECT coalesce(r.n, 0) + coalesce(s.n, 0) FROM _places
-        LEFT JOIN (SELECT no, count(*) AS n FROM _rides GROUP BY no) r USING (no)
-        LEFT JOIN (SELECT no, count(*) AS n FROM _records GROUP BY no) s USING (no) ORDER BY no""").fetchall()
     return Ledger(
         places=places[0],
         with_status=places[1],
@@ -127,8 +124,24 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
         last_ride=rides[2],
         first_record=records[0],
         last_record=records[1],
-        sizes=tuple(row[0] for row in sizes),
+        sizes=(),
     )
+
+
+def weigh(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> Ledger:
+    """The ledger with the number of events of each place, from which batches are cut."""
+    sizes = con.execute("""
+        SELECT count(e.no) FROM _places LEFT JOIN (
+            SELECT no FROM _rides UNION ALL SELECT no FROM _records
+            UNION ALL SELECT no FROM _moves) e USING (no)
+        GROUP BY _places.no ORDER BY _places.no""").fetchall()
+    return replace(ledger, sizes=tuple(row[0] for row in sizes))
+
+
+def close_ledger(con: duckdb.DuckDBPyConnection) -> None:
+    """Drop the tables of events; they may be as large as the rides."""
+    for table in ("_rides", "_records", "_moves"):
+        con.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 def within(batch: tuple[int, int], column: str = "no") -> str:

@@ -14,6 +14,7 @@ from unmet.mobility._availability import write_timeline
 from unmet.mobility._covariates import add_covariates, check_covariates
 from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._hubs import membership
+from unmet.mobility._ledger import close_ledger
 from unmet.mobility._panel_file import describe_panel
 from unmet.mobility._periods import Periods, check_zone, make_periods
 from unmet.mobility._places import cell_trips
@@ -121,6 +122,7 @@ def build_panel(
     _station_rows(con, books, periods, progress)
     if timelines:
         write_timeline(con, books, periods.first, periods.last, timelines)
+    close_ledger(con)
     if members is not None:
         gather_hubs(con, members)
     report = _report(con, books, periods, places)

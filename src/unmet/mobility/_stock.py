@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmet.mobility._inferred import infer
-from unmet.mobility._ledger import Ledger, exists, open_ledger
+from unmet.mobility._ledger import Ledger, exists, open_ledger, weigh
 from unmet.mobility._observed import Listening, kind_of_feed
 from unmet.mobility._periods import seconds_of
 from unmet.mobility._stream import load, unpack
@@ -48,7 +48,7 @@ def fill_books(
     tell = progress or (lambda label, done, total: None)
     tell("numbering places", 0, 1)
     status = stations and exists(con, "status")
-    ledger = open_ledger(con, trips, status, stations and exists(con, "stations"))
+    ledger = weigh(con, open_ledger(con, trips, status, stations and exists(con, "stations")))
     first, last = known_range(con, ledger, zone)
     how = None
     if status:
@@ -56,6 +56,8 @@ def fill_books(
         how = Listening(kind, gap, seconds_of(con, SKEW, "skew"), last)
     tell("inferring stock", 0, 1)
     inferred = infer(con, ledger, trips, seconds_of(con, IDLE, "idle"))
+    if inferred:
+        ledger = weigh(con, ledger)
     return Books(ledger, first, last, how, inferred)
 
 
