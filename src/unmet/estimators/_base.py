@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -88,6 +89,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         else:
             self.n_features_in_ = X.shape[1]
+            vars(self).pop("feature_names_in_", None)  # of an earlier fit to named columns
         observed = observe(y, threshold=threshold, censored=censored, side=settings.side)
         rows = len(observed)
         if len(X) != rows:
@@ -103,10 +105,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
                 stacklevel=3,
             )
         state = self.random_state if random_state is None else random_state
-        seed = state if type(state) is int else check_random_state(state).randint(2**31)
-        if not 0 <= seed < 2**32:
-            raise ValueError(f"random_state must be between 0 and 2**32 - 1, not {seed}")
-        return prepare(np.asarray(X, np.float64), observed, weight, mask, settings, seed)
+        return prepare(np.asarray(X, np.float64), observed, weight, mask, settings, _seed(state))
 
     def _finish(
         self, prepared: Prepared, results: dict[tuple[int, int], Trained], settings: Settings
@@ -245,13 +244,16 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         return tags
 
 
+_NUMBERS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
+
+
 def _plain(X: Any, y: Any) -> bool:
     """Arrays that need no conversion: scikit-learn's own check costs more than training a small network."""
     return (
         type(X) is np.ndarray
         and type(y) is np.ndarray
-        and X.dtype == np.float64
-        and y.dtype == np.float64
+        and X.dtype in _NUMBERS
+        and y.dtype in _NUMBERS
         and X.ndim == 2
         and y.ndim == 1
         and X.shape[0] == y.shape[0] > 1
@@ -269,6 +271,17 @@ def _weights(sample_weight: ArrayLike, rows: int) -> NDArray[np.float64]:
     if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
         raise ValueError("sample_weight must be finite, not negative, and not all zero")
     return weight
+
+
+def _seed(state: Any) -> int:
+    if not isinstance(state, Integral):
+        try:
+            return int(check_random_state(state).randint(2**31))
+        except ValueError as error:
+            raise ValueError(f"random_state: {error}") from None
+    if not 0 <= state < 2**32:
+        raise ValueError(f"random_state must be between 0 and 2**32 - 1, not {state}")
+    return int(state)
 
 
 def _mask(validation: ArrayLike, rows: int) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from unmet.training import Job, Trained, train
 
 _DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
 # Most problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
-_PROBLEMS_PER_TASK = 512
+_PROBLEMS_PER_TASK = 2048
 _TASKS_PER_WORKER = 4
 
 

@@ -173,7 +173,7 @@ def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> M
     """The model for data of this many columns."""
     network = complete_network(settings.network, columns)
     padded = padded_columns(columns) if network.kind in ("linear", "mlp") else columns
-    negated = settings.side == "left" and settings.initialiser != "neutral"
+    negated = settings.side == "left" and settings.initialiser == "ones"
     return ModelSpec(
         network,
         settings.head,
@@ -217,7 +217,7 @@ def _program_spec(
 def _activations(model: ModelSpec) -> int:
     """Floats that one row keeps alive in a training step."""
     network = model.network
-    body = model.columns + sum(network.hidden) + 10 * network.units * network.sequence[0]
+    body = model.columns + sum(network.hidden) + 2 * network.units * network.sequence[0]
     scale = sum(model.head.scale_hidden) if isinstance(model.head, LocationScale) else 0
     return body + scale + 3 * model.levels
 

@@ -11,6 +11,7 @@ from unmet.estimators._settings import (
     check_network,
     check_number,
     check_quantiles,
+    check_switch,
     check_training,
 )
 
@@ -157,7 +158,8 @@ class CensoredQuantileRegressor(CensoredRegressor):
         head = check_head(self.head)
         check_choice("loss", self.loss, ("censored", "published"))
         check_number("smoothing", self.smoothing, 0)
-        if not self.joint and head != "free":
+        joint = check_switch("joint", self.joint)
+        if not joint and head != "free":
             raise ValueError(
                 f"joint=False trains a network per quantile and needs head='free', not {self.head!r}"
             )
@@ -167,7 +169,7 @@ class CensoredQuantileRegressor(CensoredRegressor):
                 self.network, self.hidden, self.units, self.activation, self.dropout, self.sequence
             ),
             head=head,
-            joint=bool(self.joint),
+            joint=joint,
             loss=self.loss,
             smoothing=float(self.smoothing),
             **check_training(vars(self)),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+# The square of anything larger overflows.
+_LARGEST = 1e150
 # Beyond this many standard deviations an input adds nothing but the risk of overflow in float32.
 _FARTHEST = 1e9
 
@@ -20,7 +22,8 @@ class Scaling:
 
     def inputs(self, X: NDArray[np.float64]) -> NDArray[np.float32]:
         """Rows → columns (features, rows), standardised."""
-        scaled = np.clip((X - self.x_center) / self.x_scale, -_FARTHEST, _FARTHEST)
+        with np.errstate(over="ignore"):
+            scaled = np.clip((X - self.x_center) / self.x_scale, -_FARTHEST, _FARTHEST)
         return np.ascontiguousarray(scaled.T, np.float32)
 
     def restore(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -35,6 +38,9 @@ def find_scaling(
     standardise: bool,
 ) -> tuple[Scaling, float, float]:
     """The scaling of features (columns, rows), with the location and scale of y as the network sees it."""
+    for name, values in (("X", columns), ("y", y)):
+        if max(values.max(), -values.min()) > _LARGEST:
+            raise ValueError(f"{name} holds values beyond {_LARGEST:g}: give it in larger units")
     weight = weight / weight.sum()
     center = float(weight @ y)
     spread = float(np.sqrt(weight @ np.square(y - center)))

@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from unmet.networks import (
     ACTIVATIONS,
@@ -55,6 +58,12 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
 
 
+def check_switch(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def check_number(
     name: str,
     value: Any,
@@ -65,7 +74,7 @@ def check_number(
     whole: bool = False,
 ) -> None:
     kind = Integral if whole else Real
-    fits = isinstance(value, kind) and not isinstance(value, bool)
+    fits = isinstance(value, kind) and not isinstance(value, bool) and isfinite(value)
     if not fits or not (least < value if open_ else least <= value) or not value <= most:
         what = "a whole number" if whole else "a number"
         bound = f"above {least:g}" if open_ else f"of at least {least:g}"
@@ -77,7 +86,7 @@ def check_quantiles(quantiles: Any, name: str = "quantiles") -> tuple[float, ...
     """Levels as a tuple: inside (0, 1), increasing, none twice."""
     try:
         levels = tuple(float(level) for level in quantiles)
-    except TypeError:
+    except (TypeError, ValueError):
         raise ValueError(
             f"{name} must be a sequence of numbers such as (0.05, 0.5, 0.95), not {quantiles!r}"
         ) from None
@@ -105,11 +114,15 @@ def check_network(
     if activation is not None:
         check_choice("activation", activation, tuple(ACTIVATIONS))
     if callable(network):
+        if dropout or activation is not None:
+            raise ValueError("dropout and activation do not reach a network of your own: build them into it")
         return NetworkSpec("custom", builder=network)
     check_choice("network", network, ("linear", "mlp", "lstm"))
     if sequence is not None and network != "lstm":
         raise ValueError(f"sequence is for network='lstm' only; network is {network!r}")
     if network == "linear":
+        if activation is not None:
+            raise ValueError("activation is for network='mlp' and 'lstm'; a linear network has none")
         return NetworkSpec("linear", dropout=float(dropout))
     if network == "mlp":
         sizes = tuple(hidden) if isinstance(hidden, Sequence) else (hidden,)
@@ -119,6 +132,8 @@ def check_network(
     check_number("units", units, 1, whole=True)
     shape = (0, 0)
     if sequence is not None:
+        if not isinstance(sequence, Sequence) or isinstance(sequence, str) or len(sequence) != 2:
+            raise ValueError(f"sequence must be a pair (steps, features), not {sequence!r}")
         steps, features = sequence
         check_number("sequence", steps, 1, whole=True)
         check_number("sequence", features, 1, whole=True)
@@ -147,5 +162,8 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     as_given = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2"
     checked = {name: p[name] for name in (*as_given.split(), "n_restarts", "initialiser")}
     checked["clip_norm"] = float("inf") if p["clip_norm"] is None else float(p["clip_norm"])
-    checked["standardise"], checked["intercept"] = bool(p["standardise"]), bool(p["fit_intercept"])
+    if isinstance(p["batch_size"], Integral):
+        checked["batch_size"] = int(p["batch_size"])  # also NumPy's whole numbers
+    checked["standardise"] = check_switch("standardise", p["standardise"])
+    checked["intercept"] = check_switch("fit_intercept", p["fit_intercept"])
     return checked

@@ -58,8 +58,10 @@ def program(spec: ProgramSpec) -> Program:
     """The compiled functions of a spec, made once per process and kept on disk between processes."""
     enable_compile_cache()
 
+    over_slots = jax.vmap if spec.slots > 1 else _alone
+
     def start(states: State, floats: Array, integers: Array, fresh: Array) -> State:
-        begun = jax.vmap(lambda f, i: start_one(unpack(spec, f, i), spec))(floats, integers)
+        begun = over_slots(lambda f, i: start_one(unpack(spec, f, i), spec))(floats, integers)
 
         def pick(new: Array, old: Array) -> Array:
             return jnp.where(fresh.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
@@ -69,7 +71,7 @@ def program(spec: ProgramSpec) -> Program:
     def advance(
         states: State, floats: Array, integers: Array, limit: Array, enough: Array
     ) -> tuple[State, Array, Array]:
-        problems = jax.vmap(lambda f, i: unpack(spec, f, i))(floats, integers)
+        problems = over_slots(lambda f, i: unpack(spec, f, i))(floats, integers)
         losses = jnp.zeros((CHUNK, 2, spec.slots), jnp.float32)
 
         def going(carry: tuple[Array, State, Array]) -> Array:
@@ -78,7 +80,7 @@ def program(spec: ProgramSpec) -> Program:
 
         def body(carry: tuple[Array, State, Array]) -> tuple[Array, State, Array]:
             count, states, losses = carry
-            states, loss, watched = jax.vmap(lambda s, p: epoch(s, p, spec))(states, problems)
+            states, loss, watched = over_slots(lambda s, p: epoch(s, p, spec))(states, problems)
             losses = jax.lax.dynamic_update_slice(losses, jnp.stack([loss, watched])[None], (count, 0, 0))
             return count + 1, states, losses
 
@@ -86,6 +88,16 @@ def program(spec: ProgramSpec) -> Program:
         return states, losses, count
 
     return Program(jax.jit(start), jax.jit(advance))
+
+
+def _alone(function: Any) -> Any:
+    """What `jax.vmap` does for one slot, with plain matrix products: batches of one are slower."""
+
+    def run(*arguments: Any) -> Any:
+        out = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
+        return jax.tree.map(lambda leaf: leaf[None], out)
+
+    return run
 
 
 def empty_states(spec: ProgramSpec) -> State:
