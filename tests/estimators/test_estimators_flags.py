@@ -71,6 +71,6 @@ def test_flags_without_any_set_are_the_plain_loss(capped):
 
 def test_flags_alone_need_all_quantiles_in_one_network(capped):
     model = CensoredQuantileRegressor(head="free", joint=False, max_epochs=5, random_state=0)
-    with pytest.raises(ValueError, match="joint=False.*threshold="):
+    with pytest.raises(ValueError, match=r"joint=False.*threshold="):
         model.fit(capped.X, capped.y, censored=capped.censored)
     model.set_params(loss="published").fit(capped.X, capped.y, censored=capped.censored)

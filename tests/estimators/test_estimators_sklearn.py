@@ -181,6 +181,8 @@ def test_data_frames_give_the_same_model_and_keep_column_names(capped, frame):
         named.predict(table[["wind", "rain"]])
     with pytest.warns(UserWarning, match="feature names"):
         named.predict(capped.X)
+    named.fit(capped.X, capped.y)
+    assert not hasattr(named, "feature_names_in_")
 
 
 def test_more_columns_than_fitted_are_refused(capped):

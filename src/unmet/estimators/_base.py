@@ -3,7 +3,6 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -89,7 +88,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         else:
             self.n_features_in_ = X.shape[1]
-            vars(self).pop("feature_names_in_", None)  # of an earlier fit to named columns
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit to named columns
         observed = observe(y, threshold=threshold, censored=censored, side=settings.side)
         rows = len(observed)
         if len(X) != rows:
@@ -186,6 +185,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         """
         quantiles = self.predict_quantiles(X)
         observed = observe(y, threshold=threshold, censored=censored, side=self.side)
+        if len(quantiles) != len(observed):
+            raise ValueError(f"X has {len(quantiles)} rows but y has {len(observed)}")
         losses = censored_tilted_loss(
             observed.observed[:, None],
             quantiles,
@@ -274,7 +275,7 @@ def _weights(sample_weight: ArrayLike, rows: int) -> NDArray[np.float64]:
 
 
 def _seed(state: Any) -> int:
-    if not isinstance(state, Integral):
+    if not isinstance(state, (int, np.integer)):
         try:
             return int(check_random_state(state).randint(2**31))
         except ValueError as error:

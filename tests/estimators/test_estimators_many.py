@@ -1,0 +1,176 @@
+"""Fitting many problems at once: bit for bit what fitting them one by one gives."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from unmet import CensoredQuantileRegressor, TobitRegressor, fit_many, iter_fit_many
+from unmet.estimators import _many
+
+BASE = CensoredQuantileRegressor(head="free", max_epochs=12, hidden=(8,), units=4, random_state=5)
+
+# What a problem may set for itself; each line with its own way of knowing about censoring.
+KINDS = [
+    ({"network": "linear"}, "threshold"),
+    ({"network": "linear", "patience": 2, "learning_rate": 0.3, "max_epochs": 40}, "threshold"),
+    ({"network": "linear", "joint": False}, "both"),
+    ({"network": "mlp", "n_restarts": 2}, "threshold"),
+    ({"network": "mlp", "patience": 2, "learning_rate": 0.3, "max_epochs": 40}, "both"),
+    ({"network": "lstm"}, "none"),
+    ({"network": "lstm", "patience": 2, "learning_rate": 0.3, "max_epochs": 40}, "threshold"),
+    ({"network": "linear", "head": "location-scale"}, "threshold"),
+    ({"network": "linear", "dropout": 0.2}, "none"),
+    ({"network": "linear"}, "flags"),
+]
+
+
+def mixed_problems(make, count):
+    """Problems of many kinds, rows, columns, seeds and stopping times."""
+    random = np.random.default_rng(1)
+    problems = []
+    for number in range(count):
+        special, knows = KINDS[number % len(KINDS)]
+        data = make(int(random.integers(34, 64)), 3 if number % 4 else 4, seed=number)
+        problem = {"X": data.X, "y": data.y, "random_state": number, **special}
+        if knows in ("threshold", "both"):
+            problem["threshold"] = data.threshold
+        if knows in ("flags", "both"):
+            problem["censored"] = data.censored
+        if number % 7 == 3:
+            problem["sample_weight"] = random.integers(0, 3, len(data.y)).astype(float)
+        problems.append(problem)
+    return problems
+
+
+def one_by_one(base, problems):
+    models = []
+    for problem in problems:
+        data = sorted({"X", "y", "threshold", "censored", "validation", "sample_weight"} & set(problem))
+        settings = {name: value for name, value in problem.items() if name not in data}
+        models.append(clone(base).set_params(**settings).fit(**{name: problem[name] for name in data}))
+    return models
+
+
+def all_bytes(model):
+    """Everything training decided, as bytes."""
+    histories = model.history_ if isinstance(model.history_, list) else [model.history_]
+    arrays = [member.weights for member in model.fitted_.members]
+    arrays += [values for history in histories for values in history.values()]
+    return b"".join(array.tobytes() for array in arrays)
+
+
+def assert_same(models, others, problems):
+    assert len(models) == len(others) == len(problems)
+    for number, (model, other, problem) in enumerate(zip(models, others, problems)):
+        assert repr(model) == repr(other), number
+        assert all_bytes(model) == all_bytes(other), number
+        predictions = model.predict_quantiles(problem["X"])
+        assert predictions.tobytes() == other.predict_quantiles(problem["X"]).tobytes(), number
+        assert model.n_iter_ == other.n_iter_
+
+
+@pytest.fixture(scope="module")
+def sixty(make):
+    problems = mixed_problems(make, 60)
+    return problems, one_by_one(BASE, problems)
+
+
+def test_the_mixed_problems_stop_at_different_times(sixty):
+    _, models = sixty
+    stopped = {model.n_iter_ for model in models if model.patience}
+    assert len(stopped) > 3
+    assert min(stopped) < 40
+
+
+def test_fit_many_equals_fit_one_by_one_to_the_bit(sixty):
+    problems, models = sixty
+    first = fit_many(BASE, problems)
+    assert_same(first, models, problems)
+    assert_same(fit_many(BASE, iter(problems[::-1])), models[::-1], problems[::-1])
+
+
+def test_two_processes_give_the_same_bits(sixty, monkeypatch):
+    problems, models = sixty
+    monkeypatch.setattr(_many, "_PROBLEMS_PER_TASK", 13)
+    assert_same(fit_many(BASE, problems, n_jobs=2), models, problems)
+
+
+def test_few_problems_are_shared_between_processes():
+    assert [len(task) for task in _many._chunks(iter(range(500)), _many._task_size(500, 2))] == [63] * 7 + [
+        59
+    ]
+    assert _many._task_size(3, 2) >= 1
+    assert _many._task_size(100_000, 2) == _many._task_size(None, 2) == _many._PROBLEMS_PER_TASK
+
+
+@pytest.mark.slow
+def test_500_mixed_problems_one_process_two_processes_twice(make):
+    problems = mixed_problems(make, 500)
+    begun = time.perf_counter()
+    models = one_by_one(BASE, problems)
+    seconds = {"one by one": time.perf_counter() - begun}
+    for name, jobs in (("fit_many", 1), ("two processes", 2), ("fit_many again", 1), ("two again", 2)):
+        begun = time.perf_counter()
+        many = fit_many(BASE, problems, n_jobs=jobs)
+        seconds[name] = time.perf_counter() - begun
+        assert_same(many, models, problems)
+    stopped = sorted({model.n_iter_ for model in models})
+    print("\n500 problems, epochs", stopped, {name: f"{value:.1f} s" for name, value in seconds.items()})
+
+
+def test_results_arrive_as_they_finish_and_problems_are_taken_as_needed(make):
+    data = make(40, seed=1)
+    taken = []
+
+    def problems():
+        for number in range(400):
+            taken.append(number)
+            yield {"X": data.X, "y": data.y, "random_state": number}
+
+    seen = []
+    for index, model in iter_fit_many(BASE, problems()):
+        if not seen:
+            ahead = len(taken)
+        seen.append(index)
+        assert model.random_state == index
+    assert ahead < 400  # the first result came before the last problem was asked for
+    assert sorted(seen) == list(range(400))
+
+
+def test_other_estimators_and_the_given_one_stays_unfitted(make):
+    data = make(40, seed=1)
+    base = TobitRegressor(max_epochs=10, random_state=0)
+    problems = [
+        {"X": data.X, "y": data.y, "threshold": data.threshold, "scale": s} for s in ("constant", 2.0)
+    ]
+    many = fit_many(base, problems)
+    assert_same(many, one_by_one(base, problems), problems)
+    assert many[1].scale_ == pytest.approx(2.0, rel=1e-6)
+    assert not hasattr(base, "fitted_")
+    assert base.scale == "constant"
+
+
+def test_no_problems_give_no_models():
+    assert fit_many(BASE, []) == []
+
+
+def test_errors_name_the_problem(make):
+    data = make(40, seed=1)
+    good = {"X": data.X, "y": data.y}
+    with pytest.raises(ValueError, match="problem 1: y must be finite"):
+        fit_many(BASE, [good, {"X": data.X, "y": data.y * np.nan}])
+    with pytest.raises(ValueError, match=r"problem 1: .*X and y"):
+        fit_many(BASE, [good, {"X": data.X}])
+    with pytest.raises(ValueError, match=r"problem 0: .*thresold"):
+        fit_many(BASE, [{**good, "thresold": 3.0}])
+    with pytest.raises(ValueError, match="n_jobs"):
+        fit_many(BASE, [good], n_jobs=0)
+
+
+def test_a_generator_as_random_state_moves_on_from_problem_to_problem(make):
+    data = make(40, seed=1)
+    base = clone(BASE).set_params(random_state=np.random.RandomState(3), initialiser="normal")
+    first, second = fit_many(base, [{"X": data.X, "y": data.y}] * 2)
+    assert all_bytes(first) != all_bytes(second)
