@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmet.plotting._colours import BLACK, BLUE, GREEN, GREY, VERMILION
+from unmet.plotting._colours import BLACK, BLUE, GREEN, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Lowest, middle, highest. In grey they differ in darkness, and each curve carries its level at its end.
-_COLOURS = (VERMILION, GREEN, BLUE)
+_COLOURS = (ORANGE, GREEN, BLUE)
 
 
 def plot_quantile_curves(
@@ -60,14 +60,14 @@ def plot_quantile_curves(
         colour = _colour(k, len(levels))
         ax.plot(at, curves[:, k], color=colour, linewidth=2, zorder=3, label=f"estimated {level:.0%}")
         if labels:
-            _name(ax, at, curves[:, k], f"{level:.0%}", colour)
+            _name(ax, at, curves[:, k], f"{level:.0%}", _darker(colour))
     if true is not None:
         truth = np.asarray(true, float)
         if truth.shape != wanted:
             raise ValueError(f"true must have the shape of estimated, {wanted}")
         for k in range(len(levels)):
-            dark = tuple(0.5 * part for part in _colour(k, len(levels)))
-            ax.plot(at, truth[:, k], color=dark, linewidth=1.2, dashes=(4, 2), zorder=4)
+            colour = _darker(_colour(k, len(levels)))
+            ax.plot(at, truth[:, k], color=colour, linewidth=1.2, dashes=(4, 2), zorder=4)
         ax.plot([], [], color=BLACK, linewidth=1.2, dashes=(4, 2), label="true")  # one entry for the legend
     ax.set_xlim(at[0], at[-1])
     if threshold is not None:
@@ -93,6 +93,10 @@ def _colour(index: int, count: int) -> Any:
     lower = min(int(place), 1)
     first, second = (np.array(to_rgb(colour)) for colour in _COLOURS[lower : lower + 2])
     return tuple(first + (place - lower) * (second - first))
+
+
+def _darker(colour: Any) -> Any:
+    return tuple(0.5 * part for part in colour)
 
 
 def _name(ax: Axes, x: Any, y: Any, text: str, colour: Any) -> None:
