@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from unmet.plotting import plot_quantile_curves
-from unmet.plotting._colours import BLUE, GREEN, VERMILION
+from unmet.plotting._colours import BLUE, GREEN, ORANGE
 
 X = np.array([0.0, 1.0, 2.0])
 ESTIMATED = np.array([[-1.0, 0.0, 1.0], [-1.0, 0.5, 2.0], [-1.0, 1.0, 3.0]])
@@ -34,7 +34,7 @@ def test_estimates_are_solid_and_the_truth_is_dashed():
     assert plot_quantile_curves(ax, **OPTIONS, side="left", title="one") is ax
     solid = [line for line in ax.lines if str(line.get_label()).startswith("estimated")]
     assert [line.get_label() for line in solid] == ["estimated 5%", "estimated 50%", "estimated 95%"]
-    assert [to_hex(line.get_color()).upper() for line in solid] == [VERMILION, GREEN, BLUE]
+    assert [to_hex(line.get_color()).upper() for line in solid] == [ORANGE, GREEN, BLUE]
     np.testing.assert_array_equal([line.get_ydata() for line in solid], ESTIMATED.T)
     dashed = [line for line in ax.lines if line.is_dashed() and len(line.get_xdata()) == 3]
     np.testing.assert_array_equal([line.get_ydata() for line in dashed], TRUE.T)
@@ -69,7 +69,7 @@ def test_more_curves_than_colours_keep_their_order():
         axis(), x=X, estimated=np.tile(np.arange(5.0), (3, 1)), quantiles=(0.1, 0.3, 0.5, 0.7, 0.9)
     )
     colours = [to_hex(line.get_color()).upper() for line in ax.lines]
-    assert colours[::2] == [VERMILION, GREEN, BLUE]
+    assert colours[::2] == [ORANGE, GREEN, BLUE]
     assert len(set(colours)) == 5
     one = plot_quantile_curves(axis(), x=X, estimated=ESTIMATED[:, :1], quantiles=(0.5,))
     assert to_hex(one.lines[0].get_color()).upper() == GREEN
