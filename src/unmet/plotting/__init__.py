@@ -7,12 +7,26 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "plot_availability": "_availability",
     "plot_quantile_curves": "_quantile_curves",
+    "plot_architecture": "_paper_architecture",
+    "plot_densities": "_paper_synthetic",
+    "plot_tilted_loss": "_paper_loss",
+    "plot_true_quantiles": "_paper_synthetic",
 }
 
-__all__ = ["plot_availability", "plot_quantile_curves"]
+__all__ = [
+    "plot_architecture",
+    "plot_availability",
+    "plot_densities",
+    "plot_quantile_curves",
+    "plot_tilted_loss",
+    "plot_true_quantiles",
+]
 
 if TYPE_CHECKING:
     from unmet.plotting._availability import plot_availability
+    from unmet.plotting._paper_architecture import plot_architecture
+    from unmet.plotting._paper_loss import plot_tilted_loss
+    from unmet.plotting._paper_synthetic import plot_densities, plot_true_quantiles
     from unmet.plotting._quantile_curves import plot_quantile_curves
 
 
