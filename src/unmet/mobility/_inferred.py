@@ -77,7 +77,8 @@ def _from_vehicles(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, i
     con.execute("""
         INSERT INTO _hop_moves SELECT start_no, start_t, 1 FROM _paths WHERE vehicle IS NULL
         UNION ALL SELECT end_no, end_t, -1 FROM _paths WHERE vehicle IS NULL AND end_t IS NOT NULL;
-        INSERT INTO _moves SELECT no, t, change FROM _hop_moves JOIN _places USING (no) WHERE NOT observed;
+        INSERT INTO _moves
+        SELECT no, t, change FROM _hop_moves JOIN _places USING (no) WHERE NOT observed ORDER BY no;
         DROP TABLE _paths; DROP TABLE _hops; DROP TABLE _hop_moves""")
 
 

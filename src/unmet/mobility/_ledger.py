@@ -86,7 +86,8 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         FROM "{trips}" JOIN _places ON place = start_place WHERE {COUNTED} AND started_at IS NOT NULL
         UNION ALL
         SELECT no, (epoch_us(ended_at) // 1000000)::BIGINT AS t, 1::TINYINT AS change
-        FROM "{trips}" JOIN _places ON place = end_place WHERE {COUNTED} AND ended_at IS NOT NULL""")
+        FROM "{trips}" JOIN _places ON place = end_place WHERE {COUNTED} AND ended_at IS NOT NULL
+        ORDER BY no  -- so that a batch reads its own part of the table only""")
     if status:
         con.execute("""
             CREATE OR REPLACE TABLE _records AS
