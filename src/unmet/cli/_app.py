@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": "See the idea at work on data whose truth is known.",
     "city": "Write a simulated city: trips, feeds and the demand nobody saw.",
     "panel": "Turn trips and feeds into a demand panel that knows what it did not see.",
+    "paper": "Reproduce the published experiments, beside the published numbers.",
 }
 
 

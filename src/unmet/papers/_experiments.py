@@ -1,0 +1,113 @@
+"""The experiments of Section IV as data. A row of a table is a line here."""
+
+from dataclasses import dataclass, replace
+
+from unmet.papers._models import CONVERGED, DEFAULT, ORACLE, PRINTED, RELEASED, Model
+
+PAPER_NOISES = ("gaussian", "heteroskedastic", "mixture")
+OTHER_NOISES = ("skewed-right", "skewed-left", "student", "skewed-heteroskedastic", "varying-shape")
+DECILES = tuple(round(0.1 * step, 1) for step in range(1, 10))
+LEVELS = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of a table that belong together."""
+
+    name: str
+    models: tuple[Model, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What to fit, to which data, how often, and what to measure.
+
+    Parameters
+    ----------
+    measures : names in `unmet.papers._measures.MEASURES`.
+    repeats : runs of each model on each data set, which differ in their random start.
+    rows : "test" or "all": which rows are measured.
+    sections, lines, columns : fields of a cell that lay out the table.
+    """
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+    measures: tuple[str, ...]
+    quantiles: tuple[float, ...] = LEVELS
+    noises: tuple[str, ...] = PAPER_NOISES
+    seeds: tuple[int, ...] = (42,)
+    repeats: int = 10
+    rows: str = "test"
+    sections: tuple[str, ...] = ("rows",)
+    lines: tuple[str, ...] = ("data", "block", "model")
+    columns: tuple[str, ...] = ("measure",)
+    epochs: int | None = None  # a cap on the epochs of all models, for a quick look
+
+    def small(self) -> "Experiment":
+        """A quick pass through the same code, with numbers that mean nothing."""
+        return replace(self, repeats=min(self.repeats, 2), seeds=self.seeds[:1], epochs=30)
+
+
+OURS = (Block("ours", (DEFAULT,)), Block("oracle", (ORACLE,)))
+
+TABLE1 = Experiment(
+    "table1",
+    "Percent of conditional quantiles that are zero after censoring, over all 1,000 rows",
+    (
+        Block("as published", (Model("true quantiles", sees="truth", truth="published", seeded=False),)),
+        Block("corrected", (Model("true quantiles", sees="truth", truth="exact", seeded=False),)),
+    ),
+    ("zeros",),
+    rows="all",
+    lines=("data", "block"),
+    columns=("theta",),
+)
+
+TABLE2 = Experiment(
+    "table2",
+    "Errors of estimated quantiles against the true conditional quantiles of the latent value",
+    (
+        Block("as published", tuple(RELEASED[n] for n in ("QNN", "Multi-QNN", "CQNN", "Multi-CQNN"))),
+        Block("text's settings", tuple(PRINTED[n] for n in ("QNN", "Multi-QNN", "CQNN", "Multi-CQNN"))),
+        Block(
+            "converged",
+            tuple(CONVERGED[n] for n in ("QNN", "Multi-QNN", "Multi-CQNN", "Multi-CQNN, printed equation")),
+        ),
+        *OURS,
+    ),
+    ("errors", "crosses"),
+    sections=("measure", "rows"),
+    lines=("theta", "block", "model"),
+    columns=("data",),
+)
+
+TABLE3 = Experiment(
+    "table3",
+    "Interval from the 0.05 to the 0.95 quantile, against latent values",
+    (
+        Block("as published", tuple(RELEASED[n] for n in ("Tobit", "CQNN", "Multi-CQNN"))),
+        Block("text's settings", tuple(PRINTED[n] for n in ("Tobit", "CQNN", "Multi-CQNN"))),
+        Block(
+            "converged",
+            tuple(CONVERGED[n] for n in ("Tobit, σ estimated", "Tobit, σ(x) estimated")),
+        ),
+        *OURS,
+    ),
+    ("intervals",),
+    quantiles=(0.05, 0.95),
+)
+
+TABLE4 = Experiment(
+    "table4",
+    "Crossings of estimated deciles",
+    (
+        Block("as published", tuple(RELEASED[n] for n in ("CQNN", "Multi-CQNN"))),
+        Block("text's settings", tuple(PRINTED[n] for n in ("CQNN", "Multi-CQNN"))),
+        *OURS,
+    ),
+    ("crossings",),
+    quantiles=DECILES,
+)
+
+TABLES = {experiment.name: experiment for experiment in (TABLE1, TABLE2, TABLE3, TABLE4)}

@@ -1,0 +1,123 @@
+"""Cells laid out as tables: Markdown for files, rich for the terminal."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from unmet.papers._cells import Cell
+
+DATA_NAMES = {
+    "gaussian": "Standard Gaussian",
+    "heteroskedastic": "Heteroskedastic",
+    "mixture": "Gaussian Mixture",
+    "skewed-right": "Skewed right",
+    "skewed-left": "Skewed left",
+    "student": "Student, 3 degrees",
+    "skewed-heteroskedastic": "Skewed, heteroskedastic",
+    "varying-shape": "Shape varies with x",
+}
+_ROWS = {
+    "all": "all rows",
+    "non-censored": "only non-censored, as the paper counts them",
+    "observed": "only rows that are not censored",
+}
+# Digits after the point.
+_DIGITS = {"% zero": 1, "ICP": 2, "MIL": 2, "tilted loss": 2, "crosses": 1, "crosses, ties not counted": 1}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text, with as many leading columns of labels as `labels` says."""
+
+    title: str
+    head: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    labels: int
+
+
+def lay_out(
+    cells: Iterable[Cell],
+    sections: Sequence[str],
+    lines: Sequence[str],
+    columns: Sequence[str],
+    *,
+    spread: bool = True,
+) -> list[Table]:
+    """One table per section; lines and columns in the order in which they first appear.
+
+    Without `spread`, means are shown without their standard deviations.
+    """
+    grouped: dict[str, dict[tuple[str, ...], dict[str, str]]] = {}
+    heads: dict[str, list[str]] = {}
+    for cell in cells:
+        section = ", ".join(_say(cell, name) for name in sections)
+        line = tuple(_say(cell, name) for name in lines)
+        column = ", ".join(_say(cell, name) for name in columns)
+        grouped.setdefault(section, {}).setdefault(line, {})[column] = show_number(cell, spread=spread)
+        if column not in heads.setdefault(section, []):
+            heads[section].append(column)
+    tables = []
+    for section, found in grouped.items():
+        head = heads[section]
+        order = _grouped(list(found))
+        text = tuple((*line, *(found[line].get(column, "–") for column in head)) for line in order)
+        names = tuple({"theta": "θ"}.get(name, name) for name in lines)
+        tables.append(Table(section, (*names, *head), text, len(names)))
+    return tables
+
+
+def _grouped(lines: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Lines of equal first label together, otherwise in the order given."""
+    first = list(dict.fromkeys(line[0] for line in lines))
+    return sorted(lines, key=lambda line: first.index(line[0]))
+
+
+def _say(cell: Cell, name: str) -> str:
+    value = getattr(cell, name)
+    if name == "data":
+        return DATA_NAMES[value] + (
+            " (corrected truth)" if value == "mixture" and cell.truth == "corrected" else ""
+        )
+    if name == "rows":
+        return _ROWS[value]
+    return value
+
+
+def show_number(cell: Cell, *, spread: bool = True) -> str:
+    """Mean ± standard deviation, with as many digits as the paper prints, or more for our own spreads."""
+    digits = _DIGITS.get(cell.measure, 3)
+    text = f"{cell.mean:.{digits}f}"
+    if cell.sd is None or not spread:
+        return text
+    return f"{text} ± {cell.sd:.{1 if cell.block == 'published' else max(2, digits - 1)}f}"
+
+
+def to_markdown(tables: Sequence[Table], *, level: int = 3) -> str:
+    """The tables one after the other, each under its title."""
+    parts = []
+    for table in tables:
+        if table.title:
+            parts.append(f"{'#' * level} {table.title[0].upper()}{table.title[1:]}\n")
+        rule = ["---"] * table.labels + ["---:"] * (len(table.head) - table.labels)
+        lines = [table.head, tuple(rule), *table.lines]
+        parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n")
+    return "\n".join(parts)
+
+
+def show(table: Table, title: str) -> None:
+    """Print the table with rich; groups of lines are set apart, and labels are not repeated."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    text = RichTable(title=title, title_justify="left", header_style="bold")
+    for index, name in enumerate(table.head):
+        text.add_column(name, justify="left" if index < table.labels else "right")
+    before: tuple[str, ...] = ()
+    for index, line in enumerate(table.lines):
+        same = 0
+        while same < table.labels - 1 and line[: same + 1] == before[: same + 1]:
+            same += 1
+        following = table.lines[index + 1 : index + 2]
+        ends = bool(following) and following[0][0] != line[0]
+        text.add_row(*("" for _ in line[:same]), *line[same:], end_section=ends)
+        before = line
+    Console(highlight=False).print(text)
