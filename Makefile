@@ -31,7 +31,10 @@ test-all: lint
 	$(BIN)/python -m pytest tests
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	@status=0; \
+	$(BIN)/python -m benchmarks || status=1; \
+	$(BIN)/python -m benchmarks.panel --output out/bench/panel.json || status=1; \
+	exit $$status
 
 clean:
 	rm -rf $(VENV) .bench-venv build dist out .ruff_cache .mypy_cache .pytest_cache .hypothesis

@@ -70,6 +70,19 @@ def test_without_a_feed_rows_are_inferred(city, tmp_path, capsys):
     assert read_panel(tmp_path / "panel.parquet")["inferred"].all()
 
 
+def test_describe_takes_a_name_as_well_as_an_id(city, tmp_path):
+    station = json.loads((city / "station_information.json").read_text())["data"]["stations"][0]
+    pictures = []
+    for place in (station["station_id"], station["name"].upper()):
+        picture = tmp_path / f"{len(pictures)}.png"
+        assert (
+            run(*inputs(city), "-o", tmp_path / "p.parquet", "-q", "--describe", place, "--picture", picture)
+            == 0
+        )
+        pictures.append(picture.read_bytes())
+    assert pictures[0] == pictures[1]
+
+
 def test_describe_draws_a_picture(city, tmp_path, capsys):
     place = read_place(city)
     target = tmp_path / "panel.parquet"

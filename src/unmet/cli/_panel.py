@@ -1,7 +1,7 @@
 """`unmet panel`: from trips and feeds to a demand panel that knows what it did not see."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -95,6 +95,7 @@ def panel(
     with con, Watching(shown=False if quiet else None) as watching:
         if stations:
             reports["stations"] = read_stations(con, stations, progress=watching.step("Stations"))
+            describe = None if describe is None else _place_called(con, describe)
         reports["trips"] = read_trips(
             con,
             trips,
@@ -141,6 +142,12 @@ def panel(
         print(json.dumps(as_data(reports, built, output, picture), indent=2))
     elif not quiet:
         print_summary(reports, built, output, picture)
+
+
+def _place_called(con: Any, name: str) -> str:
+    """The id of the one station with this name (people know names, files know ids), else the text itself."""
+    found = con.execute("SELECT place FROM stations WHERE lower(name) = lower(?)", [name]).fetchall()
+    return found[0][0] if len(found) == 1 else name
 
 
 def _pairs(texts: list[str], option: str) -> dict[str, str]:
