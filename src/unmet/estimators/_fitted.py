@@ -69,7 +69,8 @@ def _at_levels(values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[fl
     lower = np.minimum(place.astype(int), max(len(levels) - 2, 0))
     share = (place - lower)[:, None].astype(values.dtype)
     upper = np.minimum(lower + 1, len(levels) - 1)
-    return values[lower] + share * (values[upper] - values[lower])
+    between = values[lower] + share * (values[upper] - values[lower])
+    return np.where(share == 1, values[upper], between)  # a fitted level is never rounded
 
 
 def _predict(member: Member, x: NDArray[np.float32], levels: tuple[float, ...]) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from unmet.estimators._settings import (
     check_quantiles,
     check_training,
 )
-from unmet.networks import TobitShape, split
+from unmet.networks import SMALLEST_SCALE, TobitShape, split
 
 
 class TobitRegressor(CensoredRegressor):
@@ -121,5 +121,6 @@ class TobitRegressor(CensoredRegressor):
         if not isinstance(member.spec.head, TobitShape) or member.spec.head.scale == "network":
             raise AttributeError("scale_ exists only with one scale for all rows; use predict_quantiles")
         raw = split(member.spec, member.weights)["head.raw_scale"]
-        inner = float(raw[0]) if member.spec.head.scale == "fixed" else float(softplus(raw[0]))
+        fixed = member.spec.head.scale == "fixed"
+        inner = float(raw[0]) if fixed else float(softplus(raw[0])) + SMALLEST_SCALE
         return inner * (self._fitted().scaling.y_scale or 1.0)

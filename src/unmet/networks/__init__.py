@@ -5,7 +5,15 @@ along contiguous rows, and stacking many networks on a leading axis costs nothin
 """
 
 from unmet.networks._flat import flatten, layout, split, unflatten
-from unmet.networks._heads import HEADS, FreeHead, GaussianHead, MonotoneHead, Prediction, Start
+from unmet.networks._heads import (
+    HEADS,
+    SMALLEST_SCALE,
+    FreeHead,
+    GaussianHead,
+    MonotoneHead,
+    Prediction,
+    Start,
+)
 from unmet.networks._layers import ACTIVATIONS, INITIALISERS, Linear, Noise
 from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
@@ -22,6 +30,7 @@ __all__ = [
     "INITIALISERS",
     "LSTM",
     "MLP",
+    "SMALLEST_SCALE",
     "FreeHead",
     "GaussianHead",
     "Linear",

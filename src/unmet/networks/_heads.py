@@ -10,6 +10,9 @@ from jax.scipy.special import ndtri
 
 from unmet.losses import sinh_arcsinh_quantile
 
+# Scales stay above this, in the units the network sees.
+SMALLEST_SCALE = 1e-6
+
 
 class Start(NamedTuple):
     """Where training starts: location and scale of the observations, in the units the network sees."""
@@ -35,6 +38,14 @@ def inverse_softplus(x: Array | float) -> Array:
     """The v with softplus(v) = x, for x > 0."""
     x = jnp.maximum(jnp.asarray(x, jnp.float32), 1e-6)
     return x + jnp.log(-jnp.expm1(-x))
+
+
+def bounded_shape(raw: Array) -> tuple[Array, Array]:
+    """Skew and tail of a sinh-arcsinh shape from two raw numbers, held where float32 can follow.
+
+    Near zero skew = raw_1 and tail = exp(raw_2); |skew| stays below 3 and tail between e^−2 and e^2.
+    """
+    return 3 * jnp.tanh(raw[0] / 3), jnp.exp(2 * jnp.tanh(raw[1] / 2))
 
 
 def cumulate(steps: Array) -> Array:
@@ -86,7 +97,7 @@ class GaussianHead(eqx.Module):
     """
 
     raw_scale: Any  # (1,) when one number; None when an output
-    raw_shape: Array | None  # (skew, log tail), when the shape is learned
+    raw_shape: Array | None  # skew and log tail before `bounded_shape`, when the shape is learned
     fixed_scale: bool = eqx.field(static=True)
 
     def __call__(self, raw: Array, x: Array, levels: Array) -> Prediction:
@@ -95,14 +106,14 @@ class GaussianHead(eqx.Module):
             # Standardisation divides a given scale too, so it travels as a leaf that is never updated.
             scale = jax.lax.stop_gradient(self.raw_scale) * jnp.ones_like(location)
         elif self.raw_scale is not None:
-            scale = jax.nn.softplus(self.raw_scale) * jnp.ones_like(location)
+            scale = (jax.nn.softplus(self.raw_scale) + SMALLEST_SCALE) * jnp.ones_like(location)
         else:
-            scale = jax.nn.softplus(raw[1]) + 1e-6
+            scale = jax.nn.softplus(raw[1]) + SMALLEST_SCALE
         scores = ndtri(levels)
         if self.raw_shape is None:
             skew = tail = None
         else:
-            skew, tail = self.raw_shape[0], jnp.exp(self.raw_shape[1])
+            skew, tail = bounded_shape(self.raw_shape)
             scores = sinh_arcsinh_quantile(scores, skew, tail)
         return Prediction(location + scale * scores[:, None], location, scale, skew, tail)
 

@@ -11,7 +11,14 @@ from jax.scipy.special import ndtri
 from scipy import special
 
 from unmet.losses import sinh_arcsinh_quantile
-from unmet.networks._heads import Prediction, Start, cumulate, inverse_softplus
+from unmet.networks._heads import (
+    SMALLEST_SCALE,
+    Prediction,
+    Start,
+    bounded_shape,
+    cumulate,
+    inverse_softplus,
+)
 from unmet.networks._mlp import MLP
 
 GRID = tuple(round(0.05 * step, 2) for step in range(1, 20))
@@ -65,7 +72,7 @@ class LocationScaleHead(eqx.Module):
     """
 
     gaps: Array  # softplus of these are the steps of z between levels
-    raw_shape: Array  # (skew, log tail) of the sinh-arcsinh shape
+    raw_shape: Array  # skew and log tail of the sinh-arcsinh shape, before `bounded_shape`
     raw_scale: Array | None  # (1,): a constant scale
     scale_network: MLP | None
     levels: tuple[float, ...] = eqx.field(static=True)
@@ -85,9 +92,9 @@ class LocationScaleHead(eqx.Module):
             raw_scale = self.raw_scale * jnp.ones_like(raw[0])
         else:
             raw_scale = raw[1]
-        scale = jax.nn.softplus(raw_scale) + 1e-6
+        scale = jax.nn.softplus(raw_scale) + SMALLEST_SCALE
         anchors, _, _ = self._fix_unit(cumulate(jnp.concatenate([jnp.zeros(1), jax.nn.softplus(self.gaps)])))
-        skew, tail = self.raw_shape[0], jnp.exp(self.raw_shape[1])
+        skew, tail = bounded_shape(self.raw_shape)
         scores = special.ndtri(self.levels).astype(np.float32)
         shape_anchors, middle, unit = self._fix_unit(sinh_arcsinh_quantile(scores, skew, tail))
         # μ is the median of the shape, so its own centre is shifted.
@@ -104,7 +111,7 @@ class LocationScaleHead(eqx.Module):
     def _fix_unit(self, anchors: Array) -> tuple[Array, Array, Array]:
         """Anchors with median 0 and the normal's span from 0.1 to 0.9; with the shift and the unit."""
         low, middle, high = (anchors[self.levels.index(level)] for level in (0.1, 0.5, 0.9))
-        unit = (high - low) / _UNIT
+        unit = jnp.maximum((high - low) / _UNIT, SMALLEST_SCALE)  # rounding may leave no distance
         return (anchors - middle) / unit, middle, unit
 
 
