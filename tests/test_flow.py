@@ -7,10 +7,10 @@ import pytest
 
 import unmet
 
-FLOW = (
-    "runs censoring losses metrics networks training estimators calibration "
-    "mobility datasets planning plotting papers report serve cli"
-).split()
+FLOW = [
+    *("runs", "censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
+    *("mobility", "datasets", "planning", "plotting", "papers", "report", "serve", "cli"),
+]
 ROOT = Path(unmet.__file__).parent
 
 

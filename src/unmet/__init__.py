@@ -15,7 +15,15 @@ _HOMES = {
 }
 _MODULES = ("datasets", "metrics")
 
-__all__ = [*_HOMES, *_MODULES]
+__all__ = [
+    "CensoredQuantileRegressor",
+    "TobitRegressor",
+    "datasets",
+    "fit_many",
+    "iter_fit_many",
+    "load",
+    "metrics",
+]
 
 if TYPE_CHECKING:
     from unmet import datasets, metrics

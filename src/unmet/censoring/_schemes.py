@@ -26,7 +26,7 @@ def fixed_threshold(latent: ArrayLike, threshold: ArrayLike, side: str = "right"
             f"threshold must be a number or one per row ({values.size}), got shape {limits.shape}"
         )
     if (limits == (-np.inf if side == "right" else np.inf)).any():
-        raise ValueError(f'threshold {"-inf" if side == "right" else "+inf"} would hide every value')
+        raise ValueError(f"threshold {'-inf' if side == 'right' else '+inf'} would hide every value")
     cut = np.minimum(values, limits) if side == "right" else np.maximum(values, limits)
     return observe(cut, threshold=limits, side=side)
 
