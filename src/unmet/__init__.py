@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Public name → module that defines it. Loaded on first use: JAX and scikit-learn each cost over a second to import.
+# Public name → its module, loaded on first use: JAX and scikit-learn each cost over a second to import.
 _HOMES = {
     "CensoredQuantileRegressor": "unmet.estimators",
     "TobitRegressor": "unmet.estimators",
