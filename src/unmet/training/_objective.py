@@ -5,6 +5,7 @@ Everything here is right-censored; left-censored problems arrive mirrored.
 
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -81,5 +82,5 @@ def training_loss(
 
 def squared_weights(module: object) -> Array:
     """Sum of squares of all weight matrices of a module; biases are free."""
-    matrices = [leaf for leaf in jax.tree.leaves(module) if jnp.ndim(leaf) >= 2]
+    matrices = [leaf for leaf in jax.tree.leaves(module) if eqx.is_array(leaf) and leaf.ndim >= 2]
     return sum((jnp.sum(jnp.square(matrix)) for matrix in matrices), jnp.float32(0))
