@@ -47,11 +47,11 @@ def test_no_crossing_for_any_row_and_any_level(fitted, name, side, rows):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=15)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_no_crossing_whatever_was_fitted(name, data):
     """Data with huge, tiny, constant and repeated values."""
-    rows = 20
+    rows = 14  # one padded shape, whatever is repeated
     column = st.one_of(
         st.lists(st.floats(-1e100, 1e100), min_size=rows, max_size=rows),
         st.lists(st.sampled_from([0.0, 1.0, 1e-300]), min_size=rows, max_size=rows),
