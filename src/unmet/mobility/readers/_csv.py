@@ -5,14 +5,16 @@ import csv
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 
 from unmet.mobility.readers._formats import NULLS
+from unmet.mobility.readers._quick import types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
 from unmet.mobility.readers._repair import Reject, repair
 from unmet.mobility.readers._scan import Scan
@@ -22,10 +24,14 @@ from unmet.mobility.readers._tables import quote
 
 @dataclass(frozen=True)
 class Relation:
-    """SQL that yields ``line, c0, c1, …`` (all text), and a few of its rows."""
+    """SQL that yields ``line, c0, c1, …``, and a few of its rows.
+
+    All columns are text, except in a ``quick`` relation (see :mod:`unmet.mobility.readers._quick`).
+    """
 
     sql: str
     samples: list[list[str]]
+    quick: bool = False
 
 
 @dataclass
@@ -122,22 +128,35 @@ def _samples(path: Path, delimiter: str, width: int) -> list[list[str]]:
 
 
 def read_csv_sql(
-    path: Path, width: int, delimiter: str, skip: int, line_column: bool, nulls: tuple[str, ...] = NULLS
+    path: Path,
+    width: int,
+    delimiter: str,
+    skip: int,
+    line_column: bool,
+    nulls: tuple[str, ...] = NULLS,
+    types: Mapping[int, str] = MappingProxyType({}),
+    quotes: bool = True,
+    numbered: bool = True,
 ) -> str:
-    """SELECT over a CSV file with an explicit schema; lines are numbered unless its first column does so."""
-    names = (["line"] if line_column else []) + [f"c{index}" for index in range(width)]
-    columns = ", ".join(f"'{name}': '{'BIGINT' if name == 'line' else 'VARCHAR'}'" for name in names)
+    """SELECT over a CSV file with an explicit schema; lines are numbered unless its first column does so.
+
+    Columns are text unless ``types`` says otherwise. ``quotes=False`` promises that the file has none.
+    Numbering lines keeps DuckDB to one thread; ``numbered=False`` leaves them out where nobody asks.
+    """
+    listed_columns = {"line": "BIGINT"} if line_column else {}
+    listed_columns |= {f"c{index}": types.get(index, "VARCHAR") for index in range(width)}
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in listed_columns.items())
     listed = ", ".join(quote(text) for text in nulls)
+    mark = "'\"'" if quotes else "''"
     table = (
         f"read_csv({quote(str(path))}, auto_detect=false, header=false, skip={skip}, columns={{{columns}}}, "
-        f"delim={quote(delimiter)}, quote='\"', escape='\"', nullstr=[{listed}], max_line_size=4000000, "
+        f"delim={quote(delimiter)}, quote={mark}, escape={mark}, nullstr=[{listed}], max_line_size=4000000, "
         "strict_mode=true, compression='none')"
     )
-    return (
-        f"SELECT * FROM {table}"
-        if line_column
-        else f"SELECT row_number() OVER () + 1 AS line, * FROM {table}"
-    )
+    if line_column:
+        return f"SELECT * FROM {table}"
+    number = "row_number() OVER () + 1" if numbered else "NULL::BIGINT"
+    return f"SELECT {number} AS line, * FROM {table}"
 
 
 def read_lines(
@@ -158,10 +177,16 @@ def read_lines(
     counts = Counts(lines=scan.lines, headers=1)
     samples = _samples(path, delimiter, width)
     if scan.careful is None:
-        relation = Relation(read_csv_sql(path, width, delimiter, 1, False), samples)
-        if _attempt(con, insert, relation, scan.lines - 1):
-            counts.rows = scan.lines - 1
-            return counts
+        attempts = [Relation(read_csv_sql(path, width, delimiter, 1, False), samples)]
+        types = types_of(layout, samples)
+        if types is not None:
+            numbered = layout.kind == "trips"
+            sql = read_csv_sql(path, width, delimiter, 1, False, ("",), types, scan.quotes, numbered)
+            attempts.insert(0, Relation(sql, samples, quick=True))
+        for relation in attempts:
+            if _attempt(con, insert, relation, scan.lines - 1):
+                counts.rows = scan.lines - 1
+                return counts
     clean = path.with_name("clean.csv")
     try:
         with open(clean, "w", encoding="utf-8", newline="") as good:

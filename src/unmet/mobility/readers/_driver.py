@@ -25,7 +25,7 @@ from unmet.mobility.readers._report import FileReport, too_many
 from unmet.mobility.readers._scan import count_lines
 from unmet.mobility.readers._sources import Paths, Source, expand
 from unmet.mobility.readers._spool import MANY, Batch, Rejects
-from unmet.mobility.readers._tables import count
+from unmet.mobility.readers._tables import count, streaming
 
 Progress = Callable[[str, int, int], None]
 Insert = Callable[[Relation, Layout, Source, int], int]
@@ -55,7 +55,7 @@ class Reading:
             raise ValueError(f"max_bytes must be positive, got {self.max_bytes!r}")
         sources = expand(paths, self.notes)
         refused: dict[str, str] = {}
-        with work_folder(self.con) as folder:
+        with work_folder(self.con) as folder, streaming(self.con):
             self.rejects = Rejects(self.con, folder, self.kind)
             for number, source in enumerate(sources):
                 if self.progress is not None:

@@ -1,4 +1,4 @@
-"""Rides that occur more than once, within a file or across files."""
+"""Rides and records that occur more than once, within a file or across files."""
 
 import duckdb
 
@@ -16,6 +16,9 @@ _KINDS = {
         True,
     ),
 }
+
+
+_SEARCHED_AT_ONCE = 4_000_000
 
 
 def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
@@ -41,3 +44,36 @@ def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
         con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ({numbered}) WHERE n > 1)")
     con.execute("DROP TABLE IF EXISTS repeated")
     return before - count(con, f"SELECT count(*) FROM {table}")
+
+
+def drop_repeated(con: duckdb.DuckDBPyConnection, table: str = "new_status") -> int:
+    """Of several records of a place at one moment keep the last line; returns how many went.
+
+    Equal records share their moment, so that one stretch of time after another is searched: memory stays
+    small, and cost grows with the number of records only.
+    """
+    row = con.execute(f'SELECT count(*), epoch_us(min("at")), epoch_us(max("at")) FROM {table}').fetchone()
+    assert row is not None
+    if not row[0]:
+        return 0
+    parts = 1 + row[0] // _SEARCHED_AT_ONCE
+    width = (row[2] - row[1]) // parts + 1
+    con.execute("CREATE OR REPLACE TEMP TABLE repeated(h UBIGINT)")
+    for part in range(parts):
+        low = row[1] + part * width
+        con.execute(
+            f'INSERT INTO repeated SELECT hash(place, "at") AS h FROM {table} '
+            f'WHERE "at" >= make_timestamp({low}) AND "at" < make_timestamp({low + width}) '
+            "GROUP BY h HAVING count(*) > 1"
+        )
+    gone = 0
+    if count(con, "SELECT count(*) FROM repeated"):
+        gone = count(
+            con,
+            f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ("
+            f'SELECT rowid AS id, row_number() OVER (PARTITION BY place, "at" '
+            f"ORDER BY source_number DESC, line DESC, rowid DESC) AS n FROM {table} "
+            f'WHERE hash(place, "at") IN (FROM repeated)) WHERE n > 1)',
+        )
+    con.execute("DROP TABLE repeated")
+    return gone

@@ -15,6 +15,7 @@ class Scan:
     lines: int
     careful: str | None
     first: bytes
+    quotes: bool
 
 
 def count_lines(path: Path) -> Scan:
@@ -23,11 +24,13 @@ def count_lines(path: Path) -> Scan:
     first, carry = b"", b""
     decoder = codecs.getincrementaldecoder("utf-8")()
     returns = pairs = 0
+    quotes = False
     last = b""
     with open(path, "rb") as file:
         while chunk := file.read(_CHUNK):
             first = first or chunk[: 64 * 1024]
             lines += chunk.count(b"\n")
+            quotes = quotes or b'"' in chunk
             if b"\0" in chunk:
                 careful = careful or "NUL bytes"
             if b"\r" in chunk:
@@ -52,7 +55,7 @@ def count_lines(path: Path) -> Scan:
         careful = "not UTF-8"
     if returns != pairs:
         careful = careful or "stray carriage returns"
-    return Scan(lines, careful, first)
+    return Scan(lines, careful, first, quotes)
 
 
 def _too_long(chunk: bytes, before: int) -> bool:

@@ -6,6 +6,8 @@ from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import check_zone, to_utc
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._driver import Progress
+from unmet.mobility.readers._duplicates import drop_repeated
+from unmet.mobility.readers._quick import odd_text, stop_at
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._report import StatusReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
@@ -48,7 +50,7 @@ def read_status(
 ) -> StatusReport:
     """Read what could be rented, where and when, into tables ``status`` and ``vehicles``, which are replaced.
 
-    ``status`` has one row per place and time, ordered so: from GBFS ``station_status`` (versions 1 to 3), as
+    ``status`` has one row per place and time: from GBFS ``station_status`` (versions 1 to 3), as
     single snapshots or folders of them, and from CSV files of status events. A place that is not installed
     neither rents nor takes back. ``vehicles`` has one row per vehicle and time: from ``free_bike_status``,
     ``vehicle_status`` and MDS status changes. Items that make no sense go to ``rejects``.
@@ -80,25 +82,25 @@ def read_status(
         run.check_sums()
         run.check_share(max_reject_share)
         reasons = run.reasons()
+        con.execute(
+            f"CREATE OR REPLACE TABLE new_vehicles AS SELECT DISTINCT {_names('vehicles')} FROM new_status "
+            "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
+        )
+        if count(con, "SELECT count(*) FROM new_vehicles"):
+            con.execute("DELETE FROM new_status WHERE vehicle_id IS NOT NULL")
+        drop_repeated(con)
+        for item in _EXTRA.split(", "):
+            con.execute(f"ALTER TABLE new_status DROP COLUMN {item.split()[0]}")
         with transaction(con):
-            # Of several states at one moment the last reported line wins, as it would in the feed.
-            con.execute("DELETE FROM status")
-            con.execute(
-                f"INSERT INTO status SELECT {_names('status')} FROM new_status WHERE vehicle_id IS NULL "
-                'QUALIFY row_number() OVER (PARTITION BY place, "at" '
-                "ORDER BY source_number DESC, line DESC) = 1 "
-                'ORDER BY place, "at"'
-            )
-            con.execute("DELETE FROM vehicles")
-            con.execute(
-                f"INSERT INTO vehicles SELECT DISTINCT {_names('vehicles')} FROM new_status "
-                "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
-            )
+            for name in ("status", "vehicles"):
+                con.execute(f"DROP TABLE {name}")
+                con.execute(f"ALTER TABLE new_{name} RENAME TO {name}")
             replace_rejects(con, "status")
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the status: {' '.join(str(error).split())[:300]}") from error
     finally:
         con.execute("DROP TABLE IF EXISTS new_status")
+        con.execute("DROP TABLE IF EXISTS new_vehicles")
         con.execute("DROP TABLE IF EXISTS new_rejects")
     return _report(con, run, reasons)
 
@@ -107,7 +109,9 @@ def _names(table: str) -> str:
     return ", ".join(item.split()[0] for item in TABLES[table].split(", "))
 
 
-def _truth(text: str) -> str:
+def _truth(text: str, quick: bool) -> str:
+    if quick:
+        return f"CASE WHEN {text} = 1 THEN true WHEN {text} = 0 THEN false END"
     return (
         f"CASE WHEN lower({text}) IN ('1', 'true', 't', 'yes', '1.0') THEN true "
         f"WHEN lower({text}) IN ('0', 'false', 'f', 'no', '0.0') THEN false END"
@@ -129,12 +133,13 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
         "state",
         "event",
     ]
-    texts = ", ".join(f"{cell(layout, name)} AS {name}_text" for name in fields)
+    quick = relation.quick
+    texts = ", ".join(f"{cell(layout, name, quick)} AS {name}_text" for name in fields)
     samples = [row[layout.positions["at"][0]] for row in relation.samples]
     form = guess(samples)
     counts = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}_number" for name in ("available", "docks"))
     flags = ", ".join(
-        f"{_truth(f'{name}_text')} AS {name}_flag" for name in ("renting", "returning", "installed")
+        f"{_truth(f'{name}_text', quick)} AS {name}_flag" for name in ("renting", "returning", "installed")
     )
     own = layout.positions.get("source_number")  # rows of many snapshots each carry their source
     level_1 = (
@@ -146,23 +151,23 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
         f"SELECT *, {plain} AS at_plain FROM (SELECT *, {posix_time('at_text')} AS at_posix FROM ({level_1}))"
     )
     changed = "at_plain" if zone is None else to_utc("at_plain", zone, years_of(samples))
-    level_3 = (
-        f"SELECT *, coalesce(at_posix, {changed}, {absolute_time('at_text')}) AS moment, {counts}, {flags} "
-        f"FROM ({level_2})"
-    )
+    moment = f"coalesce(at_posix, {changed}, {absolute_time('at_text')})"
+    if quick:
+        level_2, moment = level_1, posix_time("at_text")
+    level_3 = f"SELECT *, {moment} AS moment, {counts}, {flags} FROM ({level_2})"
     return f"""
         SELECT coalesce(a.place, place_text), moment, try_cast(available_number AS INTEGER),
             try_cast(docks_number AS INTEGER),
             coalesce(renting_flag, true) AND coalesce(installed_flag, true),
             coalesce(returning_flag, true) AND coalesce(installed_flag, true),
-            line, number, {_reason("vehicle_id" in layout.positions)},
+            line, number, {_reason("vehicle_id" in layout.positions, quick)},
             vehicle_id_text, try_cast(lat_text AS DOUBLE), try_cast(lng_text AS DOUBLE),
             state_text, event_text
         FROM ({level_3}) AS rows LEFT JOIN station_ids AS a ON a.id = place_text
     """
 
 
-def _reason(vehicles: bool) -> str:
+def _reason(vehicles: bool, quick: bool) -> str:
     checks = [
         ("at_text IS NULL", "no time"),
         ("try_cast(at_text AS BIGINT) BETWEEN 631152000000 AND 4102444799999", "time is in milliseconds"),
@@ -186,6 +191,8 @@ def _reason(vehicles: bool) -> str:
             (f"{name}_text IS NOT NULL AND {name}_flag IS NULL", f"is_{name} is neither true nor false")
             for name in ("renting", "returning", "installed")
         ]
+    if quick:
+        return stop_at([*(test for test, _ in checks), odd_text("place_text")])
     return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
 
 

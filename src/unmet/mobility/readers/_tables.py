@@ -47,6 +47,16 @@ def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
 
 
 @contextmanager
+def streaming(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Let the rows of a file pass by small tables: DuckDB takes an unknown file for the smaller side."""
+    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
+    try:
+        yield
+    finally:
+        con.execute("RESET disabled_optimizers")
+
+
+@contextmanager
 def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """All of the statements inside, or none."""
     con.execute("BEGIN")

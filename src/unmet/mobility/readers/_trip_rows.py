@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from unmet.mobility.readers._clock import is_doubled, to_utc
 from unmet.mobility.readers._formats import RIDER_TRIPS, TEST_STATIONS, TRIP_FIELDS
+from unmet.mobility.readers._quick import TRIP_TEXTS, odd_text, stop_at
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamps import EARLIEST, LATEST, absolute_time, plain_time
 from unmet.mobility.readers._tables import TABLES, quote
@@ -29,13 +30,16 @@ class Reading:
     keep: dict[str, tuple[str, ...]]  # column of the file → values to keep
     keep_places: bool  # keep only rides that start in `kept_places`
     reconcile: bool  # give places their station's one id
+    quick: bool = False  # cells are typed and taken as they are; a doubt stops the reading
 
 
-def cell(layout: Layout, name: str) -> str:
-    """SQL of one field as trimmed text; NULL where the file has no such column."""
+def cell(layout: Layout, name: str, quick: bool = False) -> str:
+    """SQL of one field as trimmed text (quick: as it is); NULL where the file has no such column."""
     where = layout.positions.get(name, ())
     if not where:
         return "NULL::VARCHAR"
+    if quick:
+        return f"c{where[0]}"
     if len(where) == 1:
         # Trimming every cell would cost as much as all the rest: most have no blank at either end.
         text = f"c{where[0]}"
@@ -46,7 +50,7 @@ def cell(layout: Layout, name: str) -> str:
 
 def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, number: int, format: int) -> str:
     """SELECT with the columns of the staging table, one row per row of the relation, nothing dropped."""
-    texts = ", ".join(f"{cell(layout, name)} AS {name}_text" for name in TRIP_FIELDS)
+    texts = ", ".join(f"{cell(layout, name, reading.quick)} AS {name}_text" for name in TRIP_FIELDS)
     kept = [
         f"coalesce(trim(c{layout.column(column)}) IN ({', '.join(quote(v) for v in values)}), false)"
         for column, values in reading.keep.items()
@@ -55,6 +59,8 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
     level_1 = f"SELECT line, {texts}, {left_out} AS left_by_column FROM ({relation})"
 
     def plain(name: str) -> str:
+        if reading.quick:
+            return f"try_strptime({name}_text, '{reading.form}') AS {name}_plain"
         return f"{plain_time(f'{name}_text', reading.form, reading.day_first)} AS {name}_plain"
 
     numbers = ", ".join(
@@ -65,6 +71,8 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
     def utc(name: str) -> str:
         local = f"{name}_plain"
         changed = local if reading.zone is None else to_utc(local, reading.zone, reading.years)
+        if reading.quick:
+            return changed
         other = (
             f"CASE WHEN {local} IS NULL AND {name}_text IS NOT NULL THEN {absolute_time(f'{name}_text')} END"
         )
@@ -77,7 +85,7 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
             f"coalesce({is_doubled(f'{name}_plain', reading.zone, reading.years)}, false)"
             for name in ("start", "end")
         )
-    level_4 = f"SELECT *, {_reason()} AS reason, {doubled} AS doubled FROM ({level_3})"
+    level_4 = f"SELECT *, {_reason(layout, reading)} AS reason, {doubled} AS doubled FROM ({level_3})"
     return f"""
         SELECT ride_text, vehicle_text, started, ended,
             {_place("start", reading)} AS start_place, {_place("end", reading)} AS end_place,
@@ -113,7 +121,7 @@ def _left_out(reading: Reading) -> str:
     return f"left_by_column OR NOT coalesce({place} IN (SELECT place FROM kept_places), false)"
 
 
-def _reason() -> str:
+def _reason(layout: Layout, reading: Reading) -> str:
     """SQL: why a row cannot be used; NULL for a sound row."""
     checks = [
         ("start_text IS NULL", "no start time"),
@@ -125,6 +133,9 @@ def _reason() -> str:
     for name, limit in (("start_lat", 90), ("start_lng", 180), ("end_lat", 90), ("end_lng", 180)):
         checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
         checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
+    if reading.quick:
+        texts = [odd_text(f"{name}_text") for name in TRIP_TEXTS if name in layout.positions]
+        return stop_at([test for test, _ in checks] + texts)
     return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
 
 

@@ -74,6 +74,8 @@ def read_trips(
     reconcile = bool(count(con, "SELECT count(*) FROM station_ids"))
 
     def insert(relation: Relation, layout: Layout, source: Source, number: int) -> int:
+        if relation.quick and wanted:
+            return -1  # values to keep are compared as text
         if layout.format.name not in formats:
             formats.append(layout.format.name)
         local = times == "local" and layout.format.times != "utc"
@@ -160,7 +162,8 @@ def _reading(
 ) -> Reading:
     where = layout.positions["start"]
     starts = [" ".join(row[index] for index in where) for row in relation.samples]
-    return Reading(zone, day_first, guess(starts, day_first), years_of(starts), keep, keep_places, reconcile)
+    form = guess(starts, day_first)
+    return Reading(zone, day_first, form, years_of(starts), keep, keep_places, reconcile, relation.quick)
 
 
 def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout) -> bool:

@@ -1,0 +1,48 @@
+"""The quick way: a file whose cells are all as expected is parsed by types, in one pass, without repairs.
+
+Whatever is not as expected (a blank at the end of a cell, the word NULL, a stamp of another form, a number
+that is none) stops the quick way at once, and the file is read again as text, with every check.
+"""
+
+from unmet.mobility.readers._formats import NULLS
+from unmet.mobility.readers._recognise import Layout
+from unmet.mobility.readers._stamps import guess
+from unmet.mobility.readers._tables import quote
+
+_NUMBERS = {
+    "trips": ("start_lat", "start_lng", "end_lat", "end_lng"),
+    "status": ("available", "docks", "renting", "returning", "installed"),
+}
+TRIP_TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type")
+STATUS_TEXTS = ("place",)
+_LONGEST_NULL = max(len(word) for word in NULLS)
+
+
+def types_of(layout: Layout, samples: list[list[str]]) -> dict[int, str] | None:
+    """Types of the columns that are not text, by position; ``None`` where only the careful way will do."""
+    where = layout.positions
+    stamp = {"trips": "start", "status": "at"}.get(layout.kind, "")
+    if any(len(columns) > 1 for columns in where.values()) or stamp not in where or not samples:
+        return None
+    stamps = [row[where[stamp][0]].strip() for row in samples]
+    types = {where[name][0]: "DOUBLE" for name in _NUMBERS[layout.kind] if name in where}
+    if layout.kind == "status":
+        if "vehicle_id" in where or not all(text.isdigit() for text in stamps):
+            return None
+        return {**types, where["at"][0]: "BIGINT"}
+    form = guess(stamps)
+    return types if form is not None and form.startswith("%Y-") else None
+
+
+def odd_text(text: str) -> str:
+    """SQL condition: a cell needs trimming, or is a word for "nothing here"."""
+    words = ", ".join(quote(word) for word in NULLS)
+    return (
+        f"prefix({text}, ' ') OR suffix({text}, ' ') "
+        f"OR (strlen({text}) <= {_LONGEST_NULL} AND {text} IN ({words}))"
+    )
+
+
+def stop_at(doubts: list[str]) -> str:
+    """SQL for the column `reason`: NULL throughout, or an end to the quick way."""
+    return f"CASE WHEN {' OR '.join(f'({doubt})' for doubt in doubts)} THEN error('not as expected') END"
