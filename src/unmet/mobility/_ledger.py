@@ -92,9 +92,10 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         con.execute("""
             CREATE OR REPLACE TABLE _records AS
             SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, available::INTEGER AS level,
-                   coalesce(renting, true) AS open, line
-            FROM (SELECT *, row_number() OVER () AS line FROM status) JOIN _places USING (place)
-            WHERE available IS NOT NULL AND "at" IS NOT NULL""")
+                   coalesce(renting, true) AS open,
+                   ((epoch_us("at") % 1000000) << 40) + status.rowid AS line  -- the order within a second
+            FROM status JOIN _places USING (place)
+            WHERE available IS NOT NULL AND "at" IS NOT NULL ORDER BY no, t""")
     else:
         con.execute("""CREATE OR REPLACE TABLE _records
                        (no INTEGER, t BIGINT, level INTEGER, open BOOLEAN, line BIGINT)""")

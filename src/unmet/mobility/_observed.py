@@ -172,14 +172,22 @@ def _regimes(
     follows = np.r_[same[1:], np.zeros(min(1, len(same)), bool)]
     until = np.where(follows, np.r_[records.t[1:], records.t[:1]], how.last)
     kind = np.where(until - records.t > how.limit, IS_UNKNOWN, np.where(records.open, IS_OPEN, IS_CLOSED))
-    events = pack(records.no, records.t, kind)
+    changes = np.r_[True, kind[1:] != kind[:-1]] | ~same if len(kind) else same
     if how.feed != "events" or how.max_gap is not None:
-        return events
+        return pack(records.no[changes], records.t[changes], kind[changes])
     # A ride is a change: a feed of changes that stays silent for hours after one was not listening.
     known = (last >= 0) & (merged.kind != _RECORD) & (records.no[np.maximum(last, 0)] == merged.no)
     on = last[known]
     deaf = (merged.t[known] > records.t[on] + how.skew) & (until[on] - merged.t[known] > _CONTRADICTED)
-    return np.concatenate([events, pack(merged.no[known][deaf], merged.t[known][deaf], IS_UNKNOWN)])
+    # After such a silence the next record is heard again, whatever it says.
+    heard = on[deaf] + 1
+    changes[heard[heard < len(changes)]] = True
+    return np.concatenate(
+        [
+            pack(records.no[changes], records.t[changes], kind[changes]),
+            pack(merged.no[known][deaf], merged.t[known][deaf], IS_UNKNOWN),
+        ]
+    )
 
 
 def kind_of_feed(rides: np.ndarray, records: Records) -> str:

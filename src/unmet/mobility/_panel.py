@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _PLACES = ("station", "h3", "hub")
+_Frame = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -144,12 +147,14 @@ def _station_rows(
         closed_s BIGINT, unknown_s BIGINT, exposure DOUBLE, usable BOOLEAN, inferred BOOLEAN)""")
     edges = np.array([row[0] for row in con.execute("SELECT start FROM _periods ORDER BY start").fetchall()])
     batches = books.ledger.batches(len(edges))
-    for done, numbers in enumerate(batches):
+
+    def sums(batch: Batch) -> dict[str, np.ndarray]:
+        return _sums(segments(batch, edges, periods.last, books.how), batch, len(edges))
+
+    for done, frame in enumerate(_ahead(sums, (load(con, numbers) for numbers in batches))):
         if progress:
             progress("building rows", done, len(batches))
-        batch = load(con, numbers)
-        found = segments(batch, edges, periods.last, books.how)
-        con.register("_frame", _sums(found, batch, len(edges)))
+        con.register("_frame", frame)
         con.execute("""
             INSERT INTO _rows
             SELECT place, period, y, returns, deliveries, removals, stock_start,
@@ -161,6 +166,18 @@ def _station_rows(
         con.unregister("_frame")
     if progress:
         progress("building rows", len(batches), len(batches))
+
+
+def _ahead(work: Callable[[Batch], _Frame], batches: Iterator[Batch]) -> Iterator[_Frame]:
+    """Results in order, while two threads work ahead; NumPy lets them run side by side."""
+    with ThreadPoolExecutor(2) as pool:
+        waiting: deque[Future[_Frame]] = deque()
+        for batch in batches:
+            waiting.append(pool.submit(work, batch))
+            if len(waiting) > 2:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _sums(found: Segments, batch: Batch, periods: int) -> dict[str, np.ndarray]:
