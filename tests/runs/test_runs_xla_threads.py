@@ -91,21 +91,3 @@ def test_the_limit_is_set_only_before_jax_starts(monkeypatch: pytest.MonkeyPatch
     running[0] = True
     limit_xla_threads()
     assert "PJRT_NPROC" not in os.environ
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (None, "--xla_cpu_multi_thread_eigen=false"),
-        ("--xla_dump_to=/x", "--xla_dump_to=/x --xla_cpu_multi_thread_eigen=false"),
-        ("--xla_cpu_multi_thread_eigen=true", None),
-        ("flags.txt", None),
-    ],
-)
-def test_flags_are_extended_not_replaced(
-    monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str | None
-) -> None:
-    clean(monkeypatch)
-    if given is not None:
-        monkeypatch.setenv("XLA_FLAGS", given)
-    assert worker_environment().get("XLA_FLAGS") == expected

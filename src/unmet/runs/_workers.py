@@ -24,7 +24,6 @@ _ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-_XLA_FLAG = "--xla_cpu_multi_thread_eigen"
 
 # Kept as long as the worker lives: a core is ours while its socket is bound.
 _CORE: list[socket.socket] = []
@@ -48,15 +47,11 @@ def worker_environment() -> dict[str, str]:
     """Variables that a worker starts with, beside those of its parent.
 
     BLAS and OpenMP get one thread. XLA gets as many as in the parent, all on the worker's one core, because
-    their number decides the last bits of its results.
+    their number decides the last bits of its results; for the same reason XLA's flags stay the parent's.
     """
     environment = dict.fromkeys(_ONE_THREAD, "1")
     environment[_MARK] = "1"
     environment["PJRT_NPROC"] = str(xla_threads())
-    flags = os.environ.get("XLA_FLAGS", "").strip()
-    # A value that does not start with -- is the name of a file with flags, to which nothing can be added.
-    if _XLA_FLAG not in flags and (not flags or flags.startswith("--")):
-        environment["XLA_FLAGS"] = f"{flags} {_XLA_FLAG}=false".strip()
     return environment
 
 
