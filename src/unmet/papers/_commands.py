@@ -80,13 +80,15 @@ def reproduce(
     ----------
     what : one of `WHAT`.
     folder : gets the tables and figures, and in `runs/` what is needed to go on after an interruption.
+    jobs : worker processes for the comparison of configurations; −1: one per core.
     smoke : a quick pass through everything, with numbers that mean nothing.
     say : called with the title, the tables to show and the findings of each finished step.
     """
     for step in steps(what):
         if step in TABLES:
             experiment = TABLES[step].small() if smoke else TABLES[step]
-            cells = run_experiment(experiment, folder, jobs=jobs)
+            # One process: a table takes less time than the programs of a second one take to compile.
+            cells = run_experiment(experiment, folder)
             say(experiment.title, *write_table(experiment, cells, folder))
         elif step == "figures":
             from unmet.papers._figures import write_figures

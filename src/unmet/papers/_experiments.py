@@ -12,10 +12,11 @@ LEVELS = (0.05, 0.5, 0.95)
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of a table that belong together."""
+    """Rows of a table that belong together; a quick pass leaves out those that only compile more programs."""
 
     name: str
     models: tuple[Model, ...]
+    quick: bool = True
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,19 @@ class Experiment:
     epochs: int | None = None  # a cap on the epochs of all models, for a quick look
 
     def small(self) -> "Experiment":
-        """A quick pass through the same code, with numbers that mean nothing."""
-        return replace(self, repeats=min(self.repeats, 2), seeds=self.seeds[:1], epochs=30)
+        """A quick pass through the same code, with numbers that mean nothing.
+
+        Compiling is most of its time, so all tables use the same levels, and with them the same programs.
+        """
+        blocks = tuple(block for block in self.blocks if block.quick)
+        return replace(
+            self,
+            blocks=blocks,
+            quantiles=LEVELS,
+            repeats=min(self.repeats, 2),
+            seeds=self.seeds[:1],
+            epochs=30,
+        )
 
 
 OURS = (Block("ours", (DEFAULT,)), Block("oracle", (ORACLE,)))
@@ -69,7 +81,11 @@ TABLE2 = Experiment(
     "Errors of estimated quantiles against the true conditional quantiles of the latent value",
     (
         Block("as published", tuple(RELEASED[n] for n in ("QNN", "Multi-QNN", "CQNN", "Multi-CQNN"))),
-        Block("text's settings", tuple(PRINTED[n] for n in ("QNN", "Multi-QNN", "CQNN", "Multi-CQNN"))),
+        Block(
+            "text's settings",
+            tuple(PRINTED[n] for n in ("QNN", "Multi-QNN", "CQNN", "Multi-CQNN")),
+            quick=False,
+        ),
         Block(
             "converged",
             tuple(CONVERGED[n] for n in ("QNN", "Multi-QNN", "Multi-CQNN", "Multi-CQNN, printed equation")),
@@ -87,10 +103,11 @@ TABLE3 = Experiment(
     "Interval from the 0.05 to the 0.95 quantile, against latent values",
     (
         Block("as published", tuple(RELEASED[n] for n in ("Tobit", "CQNN", "Multi-CQNN"))),
-        Block("text's settings", tuple(PRINTED[n] for n in ("Tobit", "CQNN", "Multi-CQNN"))),
+        Block("text's settings", tuple(PRINTED[n] for n in ("Tobit", "CQNN", "Multi-CQNN")), quick=False),
         Block(
             "converged",
             tuple(CONVERGED[n] for n in ("Tobit, σ estimated", "Tobit, σ(x) estimated")),
+            quick=False,
         ),
         *OURS,
     ),
@@ -103,7 +120,7 @@ TABLE4 = Experiment(
     "Crossings of estimated deciles",
     (
         Block("as published", tuple(RELEASED[n] for n in ("CQNN", "Multi-CQNN"))),
-        Block("text's settings", tuple(PRINTED[n] for n in ("CQNN", "Multi-CQNN"))),
+        Block("text's settings", tuple(PRINTED[n] for n in ("CQNN", "Multi-CQNN")), quick=False),
         *OURS,
     ),
     ("crossings",),

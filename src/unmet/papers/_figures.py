@@ -42,6 +42,7 @@ def write_figures(folder: Path, *, smoke: bool = False) -> list[Path]:
             for kind, extra in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
                 path = folder / f"{name}.{kind}"
                 _save(figure, path, kind, extra)
+                figure.set_layout_engine("none")  # the first drawing has found it; finding it twice is slow
                 paths.append(path)
     return paths
 

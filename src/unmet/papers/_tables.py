@@ -117,7 +117,7 @@ def show(table: Table, title: str) -> None:
         while same < table.labels - 1 and line[: same + 1] == before[: same + 1]:
             same += 1
         following = table.lines[index + 1 : index + 2]
-        ends = bool(following) and following[0][0] != line[0]
+        ends = table.labels > 1 and bool(following) and following[0][0] != line[0]
         text.add_row(*("" for _ in line[:same]), *line[same:], end_section=ends)
         before = line
     Console(highlight=False).print(text)
