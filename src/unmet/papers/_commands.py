@@ -52,7 +52,7 @@ def write_table(experiment: Experiment, cells: list[Cell], folder: Path) -> tupl
     shown = [cell for cell in cells if cell.theta or "theta" not in experiment.lines]
     layout = (experiment.sections, experiment.lines, experiment.columns)
     tables = lay_out(shown, *layout)
-    text = f"{experiment.title}.\n\n{to_markdown(tables, level=4)}\n{checks_to_markdown(checks)}"
+    text = f"{experiment.title}.\n\n{to_markdown(tables)}\n{checks_to_markdown(checks)}"
     write(folder / f"{experiment.name}.md", text)
     write(folder / f"{experiment.name}.csv", to_csv(cells))
     write(folder / f"{experiment.name}.json", to_json(cells))

@@ -121,6 +121,7 @@ TABLE4 = Experiment(
     (
         Block("as published", tuple(RELEASED[n] for n in ("CQNN", "Multi-CQNN"))),
         Block("text's settings", tuple(PRINTED[n] for n in ("CQNN", "Multi-CQNN")), quick=False),
+        Block("converged", tuple(CONVERGED[n] for n in ("CQNN", "Multi-CQNN")), quick=False),
         *OURS,
     ),
     ("crossings",),

@@ -105,6 +105,7 @@ CONVERGED = {
     for model in (
         _TO_THE_END.but("QNN", sees="nothing", joint=False),
         _TO_THE_END.but("Multi-QNN", sees="nothing"),
+        _TO_THE_END.but("CQNN", loss="published", joint=False),
         _TO_THE_END.but("Multi-CQNN", loss="published"),
         _TO_THE_END.but("Multi-CQNN, printed equation"),
         _TOBIT.but("Tobit, σ estimated", scale="constant"),

@@ -91,15 +91,20 @@ def show_number(cell: Cell, *, spread: bool = True) -> str:
     return f"{text} ± {cell.sd:.{1 if cell.block == 'published' else max(2, digits - 1)}f}"
 
 
-def to_markdown(tables: Sequence[Table], *, level: int = 3) -> str:
-    """The tables one after the other, each under its title."""
+def to_markdown(tables: Sequence[Table]) -> str:
+    """The tables one after the other; all but the first are folded away under their titles."""
     parts = []
-    for table in tables:
-        if table.title:
-            parts.append(f"{'#' * level} {table.title[0].upper()}{table.title[1:]}\n")
+    for index, table in enumerate(tables):
+        title = table.title[:1].upper() + table.title[1:]
+        if index:
+            parts.append(f"<details><summary>{title}</summary>\n")
+        elif title:
+            parts.append(f"**{title}**\n")
         rule = ["---"] * table.labels + ["---:"] * (len(table.head) - table.labels)
         lines = [table.head, tuple(rule), *table.lines]
         parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n")
+        if index:
+            parts.append("</details>\n")
     return "\n".join(parts)
 
 
