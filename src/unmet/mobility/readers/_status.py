@@ -31,10 +31,9 @@ from unmet.mobility.readers._tables import (
 )
 from unmet.mobility.readers._trip_rows import cell
 
-_EXTRA = (
-    "line BIGINT, source_number INTEGER, reason VARCHAR, vehicle_id VARCHAR, lat DOUBLE, lng DOUBLE, "
-    "state VARCHAR, event VARCHAR"
-)
+_EXTRA = "line BIGINT, source_number INTEGER, reason VARCHAR"
+# Columns that only feeds of vehicles fill; even an empty column costs time in a large table.
+_OF_VEHICLES = "vehicle_id VARCHAR, lat DOUBLE, lng DOUBLE, state VARCHAR, event VARCHAR"
 _MOST = 1_000_000
 
 
@@ -74,7 +73,12 @@ def read_status(
                 f"{source.name} has local times: say where with zone='America/New_York' or the like, "
                 "or times='utc' if they are UTC"
             )
-        return count(con, f"INSERT INTO new_status {_sql(relation, layout, zone if local else None, number)}")
+        vehicles = "vehicle_id" in layout.positions
+        for column in _OF_VEHICLES.split(", ") if vehicles else ():
+            con.execute(f"ALTER TABLE new_status ADD COLUMN IF NOT EXISTS {column}")
+        names = _listed(f"{TABLES['status']}, {_EXTRA}" + (f", {_OF_VEHICLES}" if vehicles else ""))
+        sql = _sql(relation, layout, zone if local else None, number)
+        return count(con, f"INSERT INTO new_status({names}) {sql}")
 
     run = _driver.Reading(con, "status", "new_status", insert, max_bytes, None, progress)
     try:
@@ -82,15 +86,16 @@ def read_status(
         run.check_sums()
         run.check_share(max_reject_share)
         reasons = run.reasons()
-        con.execute(
-            f"CREATE OR REPLACE TABLE new_vehicles AS SELECT DISTINCT {_names('vehicles')} FROM new_status "
-            "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
-        )
-        if count(con, "SELECT count(*) FROM new_vehicles"):
+        con.execute(f"CREATE OR REPLACE TABLE new_vehicles({TABLES['vehicles']})")
+        if "vehicle_id" in [row[0] for row in con.execute("DESCRIBE new_status").fetchall()]:
+            con.execute(
+                f"INSERT INTO new_vehicles SELECT DISTINCT {_listed(TABLES['vehicles'])} FROM new_status "
+                "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
+            )
             con.execute("DELETE FROM new_status WHERE vehicle_id IS NOT NULL")
         drop_repeated(con)
-        for item in _EXTRA.split(", "):
-            con.execute(f"ALTER TABLE new_status DROP COLUMN {item.split()[0]}")
+        for item in f"{_EXTRA}, {_OF_VEHICLES}".split(", "):
+            con.execute(f"ALTER TABLE new_status DROP COLUMN IF EXISTS {item.split()[0]}")
         with transaction(con):
             for name in ("status", "vehicles"):
                 con.execute(f"DROP TABLE {name}")
@@ -105,8 +110,9 @@ def read_status(
     return _report(con, run, reasons)
 
 
-def _names(table: str) -> str:
-    return ", ".join(item.split()[0] for item in TABLES[table].split(", "))
+def _listed(columns: str) -> str:
+    """Names of declared columns."""
+    return ", ".join(item.split()[0] for item in columns.split(", "))
 
 
 def _truth(text: str, quick: bool) -> str:
@@ -155,14 +161,18 @@ def _sql(relation: Relation, layout: Layout, zone: str | None, number: int) -> s
     if quick:
         level_2, moment = level_1, posix_time("at_text")
     level_3 = f"SELECT *, {moment} AS moment, {counts}, {flags} FROM ({level_2})"
+    own_columns = (
+        ", vehicle_id_text, try_cast(lat_text AS DOUBLE), try_cast(lng_text AS DOUBLE), "
+        "state_text, event_text"
+        if "vehicle_id" in layout.positions
+        else ""
+    )
     return f"""
         SELECT coalesce(a.place, place_text), moment, try_cast(available_number AS INTEGER),
             try_cast(docks_number AS INTEGER),
             coalesce(renting_flag, true) AND coalesce(installed_flag, true),
             coalesce(returning_flag, true) AND coalesce(installed_flag, true),
-            line, number, {_reason("vehicle_id" in layout.positions, quick)},
-            vehicle_id_text, try_cast(lat_text AS DOUBLE), try_cast(lng_text AS DOUBLE),
-            state_text, event_text
+            line, number, {_reason("vehicle_id" in layout.positions, quick)}{own_columns}
         FROM ({level_3}) AS rows LEFT JOIN station_ids AS a ON a.id = place_text
     """
 
