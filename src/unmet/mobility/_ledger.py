@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # A ride that took over a day was still demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
-_EVENTS_PER_BATCH = 1_500_000
+_EVENTS_PER_BATCH = 600_000  # arrays of this size are used again, larger ones are paged in each time
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Ledger:
     sizes: tuple[int, ...]
 
     def batches(self, edges: int = 0) -> list[tuple[int, int]]:
-        """Runs of place numbers with about a million events each: memory stays bounded, cost stays linear.
+        """Runs of places with about half a million events each: memory stays bounded, cost linear.
 
         `edges` is the number of further events (starts of periods) of every place.
         """
@@ -60,8 +60,9 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
     status, capacity : whether records and dock counts belong to these places.
 
     Tables: ``_places(no, place, capacity, observed)`` ordered by name, ``_rides(no, t, change)`` with −1
-    for a pickup and +1 for a return, ``_records(no, t, level, open, line)`` with the status, and ``_moves``,
-    empty. The large ones are no temporary tables: in a database file they are compressed and stay on disk.
+    for a pickup and +1 for a return, ``_records(no, t, level, open)`` with the status, in order, and
+    ``_moves``, empty. The large ones are no temporary tables: in a database file they are compressed and stay
+    on disk.
     """
     if not exists(con, trips):
         raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
@@ -92,13 +93,12 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         con.execute("""
             CREATE OR REPLACE TABLE _records AS
             SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, available::INTEGER AS level,
-                   coalesce(renting, true) AS open,
-                   ((epoch_us("at") % 1000000) << 40) + status.rowid AS line  -- the order within a second
+                   coalesce(renting, true) AS open
             FROM status JOIN _places USING (place)
-            WHERE available IS NOT NULL AND "at" IS NOT NULL ORDER BY no, t""")
+            WHERE available IS NOT NULL AND "at" IS NOT NULL ORDER BY no, "at", status.rowid""")
     else:
         con.execute("""CREATE OR REPLACE TABLE _records
-                       (no INTEGER, t BIGINT, level INTEGER, open BOOLEAN, line BIGINT)""")
+                       (no INTEGER, t BIGINT, level INTEGER, open BOOLEAN)""")
     con.execute("CREATE OR REPLACE TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
     return _count(con, trips)
 

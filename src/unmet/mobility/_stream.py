@@ -83,21 +83,14 @@ def load(con: duckdb.DuckDBPyConnection, batch: tuple[int, int]) -> Batch:
 
 
 def _records(con: duckdb.DuckDBPyConnection, here: str, first: int) -> Records:
-    found = con.execute(
-        f"SELECT no - {first} AS no, t, level, open, line FROM _records WHERE {here}"
-    ).fetchnumpy()
-    keys = pack(found["no"], found["t"], 0)
-    order = np.argsort(keys, kind="stable")  # nearly sorted already, and then this is quick
-    if (np.diff(keys[order]) == 0).any():
-        order = np.lexsort((found["line"], keys))
-    keys = keys[order]
-    # Of several records of one second the last line counts: it is what the second ended with.
-    last = np.ones(len(keys), bool)
-    last[:-1] = keys[1:] != keys[:-1]
-    order = order[last]
+    found = con.execute(f"SELECT no - {first} AS no, t, level, open FROM _records WHERE {here}").fetchnumpy()
+    no, t = np.asarray(found["no"]), np.asarray(found["t"])
+    # They come in order. Of several records of one second the last counts: it is what the second ended with.
+    last = np.ones(len(no), bool)
+    last[:-1] = (no[1:] != no[:-1]) | (t[1:] != t[:-1])
     return Records(
-        np.asarray(found["no"])[order].astype(np.int32),
-        np.asarray(found["t"])[order].astype(np.int64),
-        np.asarray(found["level"])[order].astype(np.int64),
-        np.asarray(found["open"])[order].astype(bool),
+        no[last].astype(np.int32),
+        t[last].astype(np.int64),
+        np.asarray(found["level"])[last].astype(np.int64),
+        np.asarray(found["open"])[last].astype(bool),
     )
