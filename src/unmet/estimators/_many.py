@@ -1,5 +1,6 @@
 """Many fits at once: problems share compiled programs, slots and cores."""
 
+import pickle
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from math import ceil
@@ -64,9 +65,14 @@ def iter_fit_many(
                 bar.advance(1)
                 yield index, fitted
             return
-        tasks = ((estimator, chunk) for chunk in _chunks(enumerate(problems), _task_size(total, workers)))
+        chunks = _chunks(enumerate(problems), _task_size(total, workers))
+        tasks = ((estimator, _packed(chunk)) for chunk in chunks)
+        parameters = estimator.get_params(deep=False)
         for _, results in runs.run_shards(_fit_chunk, tasks, jobs=workers):
-            for index, fitted in results:
+            for index, state in _unpacked(results):
+                fitted = type(estimator).__new__(type(estimator))
+                fitted.__dict__.update(parameters)
+                fitted.__dict__.update(state)
                 bar.advance(1)
                 yield index, fitted
 
@@ -83,8 +89,28 @@ def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
         yield chunk
 
 
-def _fit_chunk(task: tuple[CensoredRegressor, list[tuple[int, dict[str, Any]]]]) -> list[Any]:
-    return list(_fit_here(task[0], task[1]))
+def _fit_chunk(task: tuple[CensoredRegressor, Any]) -> Any:
+    """Fit the problems of a task; of each estimator only what differs from the common one travels back."""
+    estimator, problems = task
+    common = estimator.get_params(deep=False)
+    nothing = object()
+    results = []
+    for index, fitted in _fit_here(estimator, _unpacked(problems)):
+        state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
+        results.append((index, state))
+    return _packed(results)
+
+
+def _packed(items: list[Any]) -> Any:
+    """Items as bytes, where plain pickle can: what sends functions costs many times more per array."""
+    try:
+        return pickle.dumps(items, protocol=5)
+    except (pickle.PicklingError, AttributeError, TypeError):  # such as a network of the user's own
+        return items
+
+
+def _unpacked(items: Any) -> Any:
+    return pickle.loads(items) if isinstance(items, bytes) else items
 
 
 def _fit_here(
