@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from statistics import stdev
 from typing import Any
 
 from benchmarks.engine.config import Line
@@ -26,6 +27,7 @@ class Verdict:
     rival_loss: float | None = None
     our_loss: float | None = None
     tolerance: float | None = None
+    loss_error: float = 0.0  # standard error of the difference of the mean losses
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -33,7 +35,8 @@ class Verdict:
         """None where no losses are compared."""
         if self.rival_loss is None or self.our_loss is None or self.tolerance is None:
             return None
-        return abs(self.our_loss - self.rival_loss) <= self.tolerance * self.rival_loss
+        allowed = self.tolerance * self.rival_loss + 3 * self.loss_error
+        return abs(self.our_loss - self.rival_loss) <= allowed
 
     @property
     def reached(self) -> bool | None:
@@ -67,9 +70,12 @@ def _mean(values: list[float]) -> float:
 
 
 def _compare_losses(verdict: Verdict, rival: Outcome, ours: Outcome) -> None:
-    """Mean losses over the problems that both have trained."""
+    """Mean losses over the problems that both have trained, and how far chance moves their difference."""
     common = min(len(rival.losses), len(ours.losses))
     verdict.rival_loss, verdict.our_loss = _mean(rival.losses[:common]), _mean(ours.losses[:common])
+    if common > 1:
+        differences = [a - b for a, b in zip(ours.losses, rival.losses, strict=False)]
+        verdict.loss_error = stdev(differences) / common**0.5
 
 
 def _many(line: Line, say: Say) -> Result:
@@ -86,9 +92,8 @@ def _many(line: Line, say: Say) -> Result:
         rival = outcomes[name]
         # The floors are set against PyTorch; Keras stands beside it.
         floor, aim = (line.floor, line.aim) if name == "torch" else (None, None)
-        # A handful of Keras networks from random starts: compared roughly, and fewer than four not at all.
-        rough = 0.25 if line.sizes[name] >= 4 else None
-        tolerance = line.tolerance if name == "torch" else rough
+        # A handful of networks from random starts says nothing about losses.
+        tolerance = line.tolerance if line.sizes[name] >= 10 else None
         verdict = Verdict(line.key, line.title, name, floor=floor, aim=aim, tolerance=tolerance)
         verdicts.append(verdict)
         if not (ours.answers and rival.answers):

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.engine.config import CONFIGS, FULL, LINEAR, SMALL, Rule
-from benchmarks.engine.lines import KINDS, Verdict
+from benchmarks.engine.lines import KINDS, Verdict, _compare_losses
 from benchmarks.engine.problems import LAGS, pinball, seasonal, tabular, uncensored
 from benchmarks.engine.race import Entry, Outcome
 from benchmarks.engine.starts import draw
@@ -96,8 +96,19 @@ def test_verdict_losses():
     assert verdict.losses_agree is True
     verdict.our_loss = 0.94
     assert verdict.losses_agree is False
+    verdict.loss_error = 0.01
+    assert verdict.losses_agree is True
     verdict.tolerance = None
     assert verdict.losses_agree is None
+
+
+def test_loss_error_is_that_of_the_paired_differences():
+    ours = Outcome(({"losses": [1.0, 2.0, 3.0, 9.0]},))
+    rival = Outcome(({"losses": [1.0, 1.0, 1.0]},))
+    verdict = Verdict("k", "t", "torch")
+    _compare_losses(verdict, rival, ours)
+    assert (verdict.our_loss, verdict.rival_loss) == (2.0, 1.0)
+    assert verdict.loss_error == pytest.approx(1 / 3**0.5)
 
 
 def test_outcome_takes_medians():
