@@ -9,7 +9,7 @@ import unmet
 
 FLOW = [
     *("runs", "censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
-    *("mobility", "datasets", "planning", "plotting", "papers", "report", "serve", "cli"),
+    *("mobility", "datasets", "forecasting", "planning", "plotting", "papers", "report", "serve", "cli"),
 ]
 ROOT = Path(unmet.__file__).parent
 

@@ -1,9 +1,10 @@
 """Files and processes of long work: atomic files, saved models, shards, resumable runs, progress.
 
-Nothing here imports JAX, rich or loky before it is used.
+Nothing here imports JAX, DuckDB, rich or loky before it is used.
 """
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
+from unmet.runs._columns import Columns, plain, read_columns, write_columns
 from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._manifest import Run, RunError, code_version
@@ -14,6 +15,7 @@ from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
 __all__ = [
+    "Columns",
     "FolderInUseError",
     "FolderLock",
     "ModelFileError",
@@ -28,10 +30,13 @@ __all__ = [
     "enable_compile_cache",
     "limit_xla_threads",
     "load_model",
+    "plain",
     "progress",
+    "read_columns",
     "remove_leftovers",
     "run_shards",
     "save_model",
     "stop_workers",
     "write_bytes",
+    "write_columns",
 ]

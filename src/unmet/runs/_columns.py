@@ -1,0 +1,98 @@
+"""Tables in Parquet files: columns in, columns out, the same bytes for the same values."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmet.runs._atomic import atomic_write
+
+Columns = dict[str, np.ndarray]
+
+
+def write_columns(
+    path: str | os.PathLike[str], columns: Mapping[str, Any], *, about: Mapping[str, str] | None = None
+) -> Path:
+    """Write columns of equal length to a Parquet file, in the given order of rows; whole or not at all.
+
+    Parameters
+    ----------
+    columns : name → values (numbers, booleans, text, datetime64). NaN stays NaN, None and NaT become null.
+    about : notes kept in the file's metadata under ``unmet.…``.
+
+    Examples
+    --------
+    >>> table = {"unique_id": ["a"], "q50": [1.5]}
+    >>> write_columns("forecast.parquet", table, about={"zone": "UTC"})  # doctest: +SKIP
+    """
+    import duckdb
+
+    target = Path(path)
+    arrays = {name: _array(values) for name, values in columns.items()}
+    lengths = {name: len(values) for name, values in arrays.items()}
+    if not arrays or len(set(lengths.values())) != 1:
+        raise ValueError(f"columns must be at least one and of equal length, got {lengths}")
+    notes = ", ".join(f"{_quoted(f'unmet.{key}')}: {_quoted(text)}" for key, text in (about or {}).items())
+    options = "FORMAT parquet, COMPRESSION zstd" + (f", KV_METADATA {{{notes}}}" if notes else "")
+    with tempfile.TemporaryDirectory(prefix="unmet-") as folder, duckdb.connect() as con:
+        staged = Path(folder) / "table"
+        con.execute("SET threads = 1")
+        con.register("given", arrays)
+        con.execute(f"COPY (FROM given) TO {_quoted(str(staged))} ({options})")
+        with open(staged, "rb") as source, atomic_write(target) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+    return target
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
+    """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
+    import duckdb
+
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"file {path} does not exist")
+    name = _quoted(str(path))
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        try:
+            notes = con.execute(
+                f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"
+            ).fetchall()
+            found = con.execute(f"FROM read_parquet({name})").fetchnumpy()
+        except duckdb.Error as error:
+            raise ValueError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
+    about = {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
+    return {key: plain(values) for key, values in found.items()}, about
+
+
+def plain(values: Any) -> np.ndarray:
+    """An array without a mask: NaN in columns of numbers, NaT in times, None in others."""
+    if isinstance(values, np.ma.MaskedArray):
+        if not values.mask.any():
+            return np.asarray(values.data)
+        if values.dtype.kind in "iuf":
+            return np.where(values.mask, np.nan, values.data.astype(float))
+        if values.dtype.kind == "M":
+            return np.where(values.mask, np.datetime64("NaT"), values.data)
+        unmasked = values.data.astype(object)
+        unmasked[values.mask] = None
+        return unmasked
+    return np.asarray(values)
+
+
+def _array(values: Any) -> np.ndarray:
+    """Text as objects, which is what DuckDB reads as text; times in microseconds."""
+    found = np.asarray(values)
+    if found.dtype.kind == "U":
+        return found.astype(object)
+    return found.astype("datetime64[us]") if found.dtype.kind == "M" else found
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
