@@ -11,6 +11,7 @@ from unmet.runs._manifest import Run, RunError, code_version
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._progress import Progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
+from unmet.runs._steps import Steps, checksum, read_record
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
@@ -24,8 +25,10 @@ __all__ = [
     "RunError",
     "ShardError",
     "ShardValueError",
+    "Steps",
     "atomic_write",
     "available_cores",
+    "checksum",
     "code_version",
     "enable_compile_cache",
     "limit_xla_threads",
@@ -33,6 +36,7 @@ __all__ = [
     "plain",
     "progress",
     "read_columns",
+    "read_record",
     "remove_leftovers",
     "run_shards",
     "save_model",

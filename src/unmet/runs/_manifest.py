@@ -137,7 +137,7 @@ class Run:
             raise ValueError(f"data must be bytes, not {type(data).__name__}")
         write_bytes(self.path(key), data, tidy=False)
         entry = _entry(data)
-        _append_line(self.folder / "journal.jsonl", {"key": key, **entry}, durable=True)
+        append_line(self.folder / "journal.jsonl", {"key": key, **entry}, durable=True)
         self._shards[key] = entry
         self._verified.add(key)
 
@@ -154,7 +154,7 @@ class Run:
         """Append a line with the time and `fields` to log.jsonl, which is no part of the results."""
         self._check_open()
         check_json(fields, "fields")
-        _append_line(self.folder / "log.jsonl", {"time": round(time.time(), 3), **fields}, durable=False)
+        append_line(self.folder / "log.jsonl", {"time": round(time.time(), 3), **fields}, durable=False)
 
     def finish(self, keys: Iterable[str]) -> None:
         """Write the final manifest, once all of `keys`, and nothing else, are finished."""
@@ -251,7 +251,7 @@ def _read_journal(path: Path) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _append_line(path: Path, content: dict[str, Any], *, durable: bool) -> None:
+def append_line(path: Path, content: dict[str, Any], *, durable: bool) -> None:
     line = json.dumps(content, sort_keys=True, allow_nan=False).encode() + b"\n"
     try:
         before = path.stat().st_size if path.exists() else 0
