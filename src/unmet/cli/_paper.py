@@ -5,7 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-EXAMPLE = "Example: unmet paper table2 -o results"
+EXAMPLE = (
+    "Example: unmet paper bikes --full --trips trips.csv.gz --stations stations.csv "
+    "--zone America/Los_Angeles -o results"
+)
+# Options that take every path up to the next option, as a shell writes them for a pattern.
+MANY = ("--trips", "--stations")
 
 
 def paper(
@@ -13,7 +18,7 @@ def paper(
         str,
         typer.Argument(
             help="table1, table2, table3, table4, figures; synthetic (all of these); defaults (why the "
-            "settings of the estimator are what they are); all."
+            "settings of the estimator are what they are); bikes, fleet (demand of a city, censored); all."
         ),
     ],
     output: Annotated[
@@ -22,23 +27,77 @@ def paper(
     smoke: Annotated[
         bool, typer.Option("--smoke", help="A quick pass through everything; the numbers mean nothing.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Worker processes for `defaults`; -1: one per core.")] = -1,
+    full: Annotated[
+        bool, typer.Option("--full", help="bikes, fleet: the paper's whole grid, not a part of it.")
+    ] = False,
+    trips: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="bikes, fleet: trips of any known layout; else a simulated city."),
+    ] = None,
+    stations: Annotated[
+        list[Path] | None, typer.Option(metavar="PATH", help="station_information or a table of stations.")
+    ] = None,
+    zone: Annotated[str | None, typer.Option(help="Local time zone of the trips.")] = None,
+    times: Annotated[str, typer.Option(help="How stamps of the trips are written: local or utc.")] = "local",
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only trips with this value.")
+    ] = None,
+    holidays: Annotated[
+        str | None, typer.Option(metavar="REGION", help="Holidays of the trips' region, such as US-CA.")
+    ] = None,
+    units: Annotated[int | None, typer.Option(help="bikes, fleet: units of the LSTM; 32 by default.")] = None,
+    activation: Annotated[
+        str | None, typer.Option(help="bikes, fleet: activation of the LSTM; tanh by default.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(help="Worker processes for `defaults`, `bikes` and `fleet`; -1: one per core.")
+    ] = -1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="bikes, fleet: send the work to this Dask scheduler."),
+    ] = None,
     into: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also put the tables between their markers in this Markdown file."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the tables.")] = False,
 ) -> None:
-    """Run the paper's synthetic experiments again, beside the published numbers.
+    """Run the paper's experiments again, beside the published numbers.
 
-    Each table is written as Markdown, CSV and JSON. Asked again, finished parts are not computed again.
+    Tables become files, figures PNG and SVG. Asked again, finished parts are not computed again.
     """
     from unmet.papers import insert_tables, reproduce
 
+    given = {"--full": full, "--trips": trips, "--cluster": cluster, "--units": units}
+    given["--activation"] = activation
+    wrong = [name for name, value in given.items() if value]
+    if wrong and what not in ("bikes", "fleet", "all"):
+        raise ValueError(f"{wrong[0]} belongs to `unmet paper bikes` and `unmet paper fleet`, not to {what}")
+    if smoke and full:
+        raise ValueError("--smoke and --full exclude each other: choose one")
+    of_trips = {"--stations": stations, "--zone": zone, "--keep": keep, "--holidays": holidays}
+    of_trips["--times"] = times != "local"
+    lost = [name for name, value in of_trips.items() if value and not trips]
+    if lost:
+        raise ValueError(f"{lost[0]} says how to read trips: give --trips too")
+    asked = None
+    if what in ("bikes", "fleet", "all"):
+        from unmet.papers.mobility import Asked, Trips
+
+        source = None
+        if trips:
+            from unmet.cli._panel import _pairs
+
+            wanted = _pairs(keep or [], "--keep")
+            source = Trips(tuple(trips), tuple(stations or ()), zone, times, wanted, holidays)
+        size = "smoke" if smoke else "full" if full else "medium"
+        asked = Asked(size, source, jobs, cluster, units, activation)
     folder = output / "smoke" if smoke else output
     if into is not None and smoke:
         raise ValueError("--into with --smoke would put meaningless numbers into a document: choose one")
-    done = list(reproduce(what, folder, smoke=smoke, jobs=jobs, say=_silent if quiet else _say))
+    done = list(
+        reproduce(what, folder, smoke=smoke, jobs=jobs, mobility=asked, say=_silent if quiet else _say)
+    )
     if into is not None:
         insert_tables(into, folder, done)
     print(f"Written to {folder}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unmet.papers._cells import Cell, from_json, read_published, select, to_csv, to_json
 from unmet.papers._checks import CHECKS, Check
@@ -9,15 +10,19 @@ from unmet.papers._checks import to_markdown as checks_to_markdown
 from unmet.papers._experiments import TABLES, Experiment
 from unmet.papers._tables import Table, lay_out, to_markdown
 
+if TYPE_CHECKING:
+    from unmet.papers.mobility import Asked
+
 SYNTHETIC = (*TABLES, "figures")
-WHAT = (*TABLES, "figures", "synthetic", "defaults", "all")
+MOBILITY = ("bikes", "fleet")
+WHAT = (*TABLES, "figures", "synthetic", "defaults", *MOBILITY, "all")
 
 
 def steps(what: str) -> tuple[str, ...]:
     """The single steps that `what` stands for."""
     if what not in WHAT:
         raise ValueError(f"there is no {what!r} to reproduce: choose from {', '.join(WHAT)}")
-    return {"synthetic": SYNTHETIC, "all": (*SYNTHETIC, "defaults")}.get(what, (what,))
+    return {"synthetic": SYNTHETIC, "all": (*SYNTHETIC, "defaults", *MOBILITY)}.get(what, (what,))
 
 
 def run_experiment(experiment: Experiment, folder: Path, *, jobs: int = 1) -> list[Cell]:
@@ -72,15 +77,18 @@ def reproduce(
     *,
     smoke: bool = False,
     jobs: int = 1,
+    mobility: "Asked | None" = None,
     say: Callable[[str, list[Table], list[Check]], None] = lambda title, tables, checks: None,
 ) -> Iterator[str]:
-    """Do what is asked, step by step; yields the name of each finished step.
+    """Do what is asked, step by step; yields the name of each finished text, `name.md` in the folder.
 
     Parameters
     ----------
     what : one of `WHAT`.
     folder : gets the tables and figures, and in `runs/` what is needed to go on after an interruption.
-    jobs : worker processes for the comparison of configurations; −1: one per core.
+    jobs : worker processes for the comparison of configurations and the grids; −1: one per core.
+    mobility : size, data and machines of the experiments on bikes and fleets; None: a part of the grid on
+        a simulated city, or a quick pass with `smoke`.
     smoke : a quick pass through everything, with numbers that mean nothing.
     say : called with the title, the tables to show and the findings of each finished step.
     """
@@ -95,6 +103,14 @@ def reproduce(
 
             write_figures(folder / "figures", smoke=smoke)
             say("Figures", [], [])
+        elif step in MOBILITY:
+            from unmet.papers.mobility import Asked, run_bikes, run_fleet
+
+            asked = mobility or Asked("smoke" if smoke else "medium", jobs=jobs)
+            answer = (run_bikes if step == "bikes" else run_fleet)(folder, asked)
+            say(f"{answer.title}\n{answer.cost.to_markdown(asked.units)}", answer.tables, answer.checks)
+            yield from answer.names
+            continue
         else:
             from unmet.papers._defaults import compare_defaults
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet import plotting
+from unmet.papers._drawing import legend_below, new_figure, save_figures
 from unmet.papers._experiments import LEVELS, PAPER_NOISES, TABLE2, Block
 from unmet.papers._models import CONVERGED, DEFAULT, RELEASED
 from unmet.papers._tables import DATA_NAMES
@@ -31,47 +32,17 @@ def write_figures(folder: Path, *, smoke: bool = False) -> list[Path]:
         "figure4-conditional-quantiles": conditional_quantiles,
         "quantile-curves": lambda: quantile_curves(smoke=smoke),
     }
-    import matplotlib
-
-    look: Any = {"svg.hashsalt": "unmet", "font.size": 9, "figure.constrained_layout.use": True}
-    paths = []
-    folder.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context(look):
-        for name, make in makers.items():
-            figure = make()
-            for kind, extra in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
-                path = folder / f"{name}.{kind}"
-                _save(figure, path, kind, extra)
-                figure.set_layout_engine("none")  # the first drawing has found it; finding it twice is slow
-                paths.append(path)
-    return paths
-
-
-def _save(figure: Any, path: Path, kind: str, metadata: dict[str, None]) -> None:
-    from unmet.runs import atomic_write
-
-    with atomic_write(path) as file:
-        figure.savefig(file, format=kind, dpi=150, metadata=metadata)
-
-
-def _figure(width: float, height: float) -> Any:
-    # Not pyplot: it would keep every figure, and look for a display.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure
+    return save_figures(folder, makers)
 
 
 def tilted_loss() -> Any:
-    figure = _figure(4.6, 3.2)
+    figure = new_figure(4.6, 3.2)
     plotting.plot_tilted_loss(figure.add_subplot())
     return figure
 
 
 def architecture() -> Any:
-    figure = _figure(6.6, 3.6)
+    figure = new_figure(6.6, 3.6)
     plotting.plot_architecture(figure.add_subplot())
     return figure
 
@@ -80,7 +51,7 @@ def distributions() -> Any:
     """Densities of the latent value at three values of x2; x0 = 1 and x1 = −1, so that its mean is x2."""
     from scipy.stats import norm
 
-    figure = _figure(9, 3.2)
+    figure = new_figure(9, 3.2)
     axes = figure.subplots(1, 3, sharey=True)
     at = np.linspace(-6, 7, 521)
     for ax, x2 in zip(axes, (-0.5, 0.5, 1.5)):
@@ -94,13 +65,13 @@ def distributions() -> Any:
         title = f"x1 = −1, x2 = {x2:g}".replace("= -", "= −")
         plotting.plot_densities(ax, x=at, densities=densities, centre=x2, title=title)
     axes[0].set_ylabel("density of y*")
-    _legend_below(figure, axes[0], columns=3)
+    legend_below(figure, axes[0], columns=3)
     return figure
 
 
 def conditional_quantiles() -> Any:
     """True quantiles of the latent value over x2, for x1 = −1."""
-    figure = _figure(9, 3.2)
+    figure = new_figure(9, 3.2)
     axes = figure.subplots(1, 3)
     for ax, noise in zip(axes, PAPER_NOISES):
         other = ("as published", _truth(noise, "published")) if noise == "mixture" else None
@@ -112,7 +83,7 @@ def conditional_quantiles() -> Any:
     axes[0].annotate(
         "censored: never seen", (0.97, 0.04), xycoords="axes fraction", ha="right", fontsize="small"
     )
-    _legend_below(figure, axes[2], columns=4)
+    legend_below(figure, axes[2], columns=4)
     return figure
 
 
@@ -136,7 +107,7 @@ def quantile_curves(*, smoke: bool = False) -> Any:
     experiment = replace(experiment, repeats=1)
     named = [replace(model, name=name) for name, model in _SHOWN.items()]
     fitted = fit_block(experiment, Block("curves", tuple(named)))
-    figure = _figure(11, 8)
+    figure = new_figure(11, 8)
     axes = figure.subplots(len(PAPER_NOISES), len(named), sharex=True, sharey="row", squeeze=False)
     for row, noise in enumerate(PAPER_NOISES):
         reach = _truth(noise, "exact")
@@ -160,10 +131,5 @@ def quantile_curves(*, smoke: bool = False) -> Any:
         )
     for ax in axes[-1]:
         ax.set_xlabel("x2  (x1 = −1)")
-    _legend_below(figure, axes[0, 0], columns=6)
+    legend_below(figure, axes[0, 0], columns=6)
     return figure
-
-
-def _legend_below(figure: Any, ax: Any, *, columns: int) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)

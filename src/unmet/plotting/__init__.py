@@ -8,6 +8,8 @@ _HOMES = {
     "plot_availability": "_availability",
     "plot_quantile_curves": "_quantile_curves",
     "plot_architecture": "_paper_architecture",
+    "plot_fleet": "_paper_fleet",
+    "plot_grid_lines": "_paper_grid",
     "plot_densities": "_paper_synthetic",
     "plot_tilted_loss": "_paper_loss",
     "plot_true_quantiles": "_paper_synthetic",
@@ -17,6 +19,8 @@ __all__ = [
     "plot_architecture",
     "plot_availability",
     "plot_densities",
+    "plot_fleet",
+    "plot_grid_lines",
     "plot_quantile_curves",
     "plot_tilted_loss",
     "plot_true_quantiles",
@@ -25,6 +29,8 @@ __all__ = [
 if TYPE_CHECKING:
     from unmet.plotting._availability import plot_availability
     from unmet.plotting._paper_architecture import plot_architecture
+    from unmet.plotting._paper_fleet import plot_fleet
+    from unmet.plotting._paper_grid import plot_grid_lines
     from unmet.plotting._paper_loss import plot_tilted_loss
     from unmet.plotting._paper_synthetic import plot_densities, plot_true_quantiles
     from unmet.plotting._quantile_curves import plot_quantile_curves

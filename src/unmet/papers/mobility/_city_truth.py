@@ -1,0 +1,87 @@
+"""True quantiles of a hub's daily demand in the simulated city, which no real city can tell."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.papers.mobility._models import QUANTILES
+
+if TYPE_CHECKING:
+    from unmet.datasets import City
+
+Floats = NDArray[np.float64]
+_NODES = 9
+
+
+def hub_truths(city: "City", hubs: list[NDArray[np.bool_]], draws: int = 400) -> list[dict[str, Floats]]:
+    """Quantiles at the levels .05 and .95 of the daily requests of each hub, shape (days, 2), two kinds.
+
+    "weather": given the calendar, the day's weather and its events. Requests of a place and hour have mean λ
+    and variance λ + φ λ² (see docs/city.md) and are independent, so their sum over a day is close to normal
+    with the summed mean and variance.
+
+    "calendar": given the calendar alone: the mixture of these over `draws` other weathers and sets of events
+    drawn by the same rules. It is what can be known before the day, but for what the days before told.
+
+    Parameters
+    ----------
+    hubs : the members of each hub, as masks over the places.
+    """
+    if city.settings.shocks != "independent":
+        raise ValueError("the truth of a day is known for shocks='independent' only")
+    from scipy.special import ndtri
+
+    levels = ndtri(np.array(QUANTILES))
+    nodes = ndtri((np.arange(_NODES) + 0.5) / _NODES)
+    mixed = _other_days(city, hubs, draws)
+    truths = []
+    for members, (middle, width) in zip(hubs, mixed):
+        rate = city.rate[members]
+        mean, spread = _moments(city, rate.sum(axis=0), (rate**2).sum(axis=0))
+        samples = (middle + nodes[:, None, None] * width).reshape(-1, len(mean))
+        calendar = np.quantile(samples, QUANTILES, axis=0).T
+        truths.append(
+            {"weather": mean[:, None] + spread[:, None] * levels, "calendar": np.ascontiguousarray(calendar)}
+        )
+    return truths
+
+
+def _other_days(city: "City", hubs: list[NDArray[np.bool_]], draws: int) -> list[tuple[Floats, Floats]]:
+    """Mean and standard deviation of each hub's days under other weathers and events, shape (draws, days)."""
+    from unmet.datasets.city._demand import make_events, make_rate
+    from unmet.datasets.city._weather import make_weather
+
+    # Of the rate only weather and events change from draw to draw; its scale is that of this city. The first
+    # hour is the middle of the night, when no event is on.
+    plain = make_rate(city.settings, city.map, city.hours, None, ())
+    now = 1.0 if city.weather is None else city.weather.factor()[0]
+    plain = plain * (city.rate[0, 0] / (plain[0, 0] * now))
+    sums = [(plain[members].sum(axis=0), (plain[members] ** 2).sum(axis=0)) for members in hubs]
+    shape = (draws, city.settings.days)
+    found = [(np.empty(shape), np.empty(shape)) for _ in hubs]
+    for draw in range(draws):
+        settings = replace(city.settings, seed=1_000_003 + draw)
+        sky = np.ones(1) if city.weather is None else make_weather(settings, city.hours).factor()
+        more = np.zeros((len(hubs), len(city.hours)))
+        for event in make_events(settings, city.map, city.hours):
+            hours = slice(event.first_hour, event.first_hour + event.hours)
+            near = (event.strength - 1.0) * np.exp(-city.map.distance[event.place] / 400.0)
+            gain = near[:, None] * plain[:, hours]
+            more[:, hours] += np.stack([gain[members].sum(axis=0) for members in hubs])
+        for number, (total, square) in enumerate(sums):
+            moments = _moments(city, (total + more[number]) * sky, square * sky**2)
+            found[number][0][draw], found[number][1][draw] = moments
+    return found
+
+
+def _moments(city: "City", rate: Floats, square: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each day's requests, from the sums of λ and λ² over places by hour."""
+    mean = sum_by_day(city.hours.day, rate)
+    return mean, np.sqrt(mean + city.settings.dispersion * sum_by_day(city.hours.day, square))
+
+
+def sum_by_day(day: NDArray[np.int64], hourly: Floats) -> Floats:
+    """Sums over the hours of each local day."""
+    return np.bincount(day, weights=hourly).astype(np.float64)

@@ -1,0 +1,72 @@
+"""The models of Section V, as data: the paper's five, and ours beside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+QUANTILES = (0.05, 0.95)
+COVERAGE = 0.9
+AS_PUBLISHED = "as published"
+OURS = "ours"
+
+
+@dataclass(frozen=True)
+class GridModel:
+    """A model of the grid.
+
+    Parameters
+    ----------
+    parameters : settings of `CensoredQuantileRegressor`; what is not named is its default.
+    sees : what it learns from. "nothing": observed values as if they were demand. "rule": censored rows as
+        bounds and the paper's made-up thresholds on the others. "flags": censored rows as bounds, thresholds
+        unknown. "exact": the rows that are not censored, nothing else.
+    starts : whether it is trained from several random starts, of which one is chosen, or once.
+    """
+
+    name: str
+    block: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    sees: str = "flags"
+    starts: bool = False
+
+    @property
+    def kind(self) -> str:
+        return str(self.parameters.get("network", "linear"))
+
+    @property
+    def networks(self) -> int:
+        """Networks of one fit: one, or one for each quantile."""
+        return 1 if self.parameters.get("joint", True) else len(QUANTILES)
+
+
+# What the text says of training. The networks see standardised data; a start from N(0, 1) means something
+# only in such units.
+TRAINING: dict[str, Any] = {
+    "head": "free",
+    "learning_rate": 0.01,
+    "schedule": "constant",
+    "patience": 10,
+    "max_epochs": 1000,
+    "l2": 0.001,
+    "clip_norm": 1.0,
+    "initialiser": "normal",
+}
+
+
+def published_models(units: int = 32, activation: str = "tanh") -> tuple[GridModel, ...]:
+    """The paper's five models; `units` and `activation` are those of the LSTM, which it does not name."""
+    lstm = {**TRAINING, "network": "lstm", "units": units, "activation": activation}
+    return (
+        GridModel("QNN", AS_PUBLISHED, {**TRAINING, "joint": False}, "nothing", True),
+        GridModel("CQNN", AS_PUBLISHED, {**TRAINING, "joint": False}, "rule", True),
+        GridModel("Multi-CQNN", AS_PUBLISHED, TRAINING, "rule", True),
+        GridModel("CQNN+LSTM", AS_PUBLISHED, {**lstm, "joint": False}, "rule", True),
+        GridModel("Multi-CQNN+LSTM", AS_PUBLISHED, lstm, "rule", True),
+    )
+
+
+# The class as it comes.
+DEFAULT = GridModel("default", OURS)
+DROPPED = GridModel("default, censored rows dropped", OURS, sees="exact")
+RAW = ", not calibrated"
+OURS_MODELS = (DEFAULT, DROPPED)

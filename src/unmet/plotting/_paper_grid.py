@@ -1,0 +1,56 @@
+"""A measure of several models along the share of censored rows, with a band over repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmet.plotting._colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# One look per line; marker and dash differ as well as colour, so that grey print keeps them apart.
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": "black", "marker": "x", "dashes": (1.2, 1.2)},
+    {"color": BLUE, "marker": "o", "dashes": (6, 2)},
+    {"color": VERMILION, "marker": "s", "dashes": ()},
+    {"color": SKY, "marker": "^", "dashes": (6, 1.5, 1.2, 1.5), "markerfacecolor": "white"},
+    {"color": ORANGE, "marker": "D", "dashes": (3, 1.5), "markerfacecolor": "white"},
+    {"color": GREEN, "marker": "v", "dashes": (8, 1.5, 1.2, 1.5, 1.2, 1.5)},
+    {"color": PURPLE, "marker": "P", "dashes": (2, 2)},
+)
+
+
+def plot_grid_lines(
+    ax: Axes,
+    *,
+    x: ArrayLike,
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+    target: float | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw named lines (mean, low, high), each of the shape of x, with a band from low to high.
+
+    Values that are NaN are left out. `target` is drawn as a level line. Returns the axis.
+    """
+    at = np.asarray(x, float)
+    if target is not None:
+        ax.axhline(target, color=GREY, linewidth=1.4, zorder=1)
+    if len(lines) > len(_LOOKS):
+        raise ValueError(f"lines: at most {len(_LOOKS)} can be told apart, got {len(lines)}")
+    for (name, (mean, low, high)), look in zip(lines.items(), _LOOKS):
+        middle, bottom, top = (np.asarray(part, float) for part in (mean, low, high))
+        for part, what in ((middle, "mean"), (bottom, "low"), (top, "high")):
+            if part.shape != at.shape:
+                raise ValueError(f"lines: {what} of {name!r} has the shape {part.shape}, and x {at.shape}")
+        ax.fill_between(at, bottom, top, color=look["color"], alpha=0.13, linewidth=0, zorder=2)
+        ax.plot(at, middle, linewidth=1.4, markersize=4, label=name, zorder=3, **look)
+    if title:
+        ax.set_title(title, loc="left")
+    for edge in ("top", "right"):
+        ax.spines[edge].set_visible(False)
+    return ax
