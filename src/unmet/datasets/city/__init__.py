@@ -1,8 +1,20 @@
 """A simulated city with known latent demand: places, rides, feeds and the truth behind them."""
 
 from unmet.datasets.city._city import City, Rides, make_city
+from unmet.datasets.city._replay import morning_targets, replay
 from unmet.datasets.city._settings import SIZES, CitySettings
 from unmet.datasets.city._truth import Stock, Truth
 from unmet.datasets.city._write import write_city
 
-__all__ = ["SIZES", "City", "CitySettings", "Rides", "Stock", "Truth", "make_city", "write_city"]
+__all__ = [
+    "SIZES",
+    "City",
+    "CitySettings",
+    "Rides",
+    "Stock",
+    "Truth",
+    "make_city",
+    "morning_targets",
+    "replay",
+    "write_city",
+]

@@ -58,6 +58,8 @@ class City:
         Where each vehicle stood at the beginning.
     stock : Stock
         Every change of stock.
+    targets : array (nights, P) or None
+        What the vans worked towards if the city was played again (:func:`replay`), otherwise None: its own.
     """
 
     settings: CitySettings
@@ -72,6 +74,7 @@ class City:
     moves: np.ndarray
     home: np.ndarray
     stock: Stock
+    targets: np.ndarray | None = None
 
     @property
     def share_empty(self) -> float:
@@ -158,7 +161,7 @@ def make_city(
     happenings = make_events(settings, map_, hours)
     rate = make_rate(settings, map_, hours, sky, happenings)
     fleet = make_fleet(settings, map_, hours, rate)
-    ours, theirs = _share_out(settings, make_requests(settings, map_, hours, rate))
+    ours, theirs = share_out(settings, make_requests(settings, map_, hours, rate))
     outcome = simulate(settings, map_, hours, fleet, ours, progress)
     return City(
         settings=settings,
@@ -169,14 +172,14 @@ def make_city(
         events=happenings,
         rate=rate,
         truth=count_truth(rate.shape, ours, outcome, theirs),
-        rides=_rides(outcome),
+        rides=take_rides(outcome),
         moves=outcome.moves,
         home=outcome.home,
         stock=follow_stock(hours, fleet, outcome),
     )
 
 
-def _share_out(settings: CitySettings, requests: Requests) -> tuple[Requests, tuple[np.ndarray, np.ndarray]]:
+def share_out(settings: CitySettings, requests: Requests) -> tuple[Requests, tuple[np.ndarray, np.ndarray]]:
     """Requests that come to the operator, and place and second of those that the rival serves."""
     theirs = stream(settings.seed, "rival").random(len(requests.place)) < settings.rival
     ours = ~theirs
@@ -186,7 +189,7 @@ def _share_out(settings: CitySettings, requests: Requests) -> tuple[Requests, tu
     return kept, (requests.place[theirs], requests.second[theirs])
 
 
-def _rides(outcome: Outcome) -> Rides:
+def take_rides(outcome: Outcome) -> Rides:
     rode = np.flatnonzero(outcome.origin >= 0)
     order = rode[np.lexsort((outcome.origin[rode], outcome.second[rode]))]
     return Rides(

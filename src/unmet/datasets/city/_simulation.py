@@ -60,12 +60,14 @@ def simulate(
     fleet: Fleet,
     requests: Requests,
     progress: Callable[[float], None] | None = None,
+    targets: np.ndarray | None = None,
 ) -> Outcome:
     """Run the city. No two changes of stock at one place fall into the same second: the later one waits.
 
     A request takes the vehicle that has stood longest. If there is none it is lost, or, with spill, goes to
     the nearest of four neighbours that has a vehicle with chance exp(−distance / walk). A return that finds
-    no free dock rides on to the nearest place that has one.
+    no free dock rides on to the nearest place that has one. ``targets`` (nights, P) are what the vans work
+    towards, night by night, instead of ``fleet.target``.
     """
     count = len(requests.place)
     # Plain arrays: reading and writing single elements is several times faster than with numpy.
@@ -81,7 +83,7 @@ def simulate(
     stock: list[deque[int]] = [deque() for _ in range(len(map_))]
     for bike, at in enumerate(home.tolist()):
         stock[at].append(bike)
-    capacity, target = fleet.capacity.tolist(), fleet.target.tolist()
+    capacity = fleet.capacity.tolist()
     neighbours = _neighbours(settings, map_)
     detours = _detours(map_)
     last = [0] * len(map_)  # the second of the latest change of stock; the first second is the opening state
@@ -172,9 +174,10 @@ def simulate(
             loads[which] = (other, rest)
             heappush(heap, entry + (seconds << _SHIFT))
 
-    nights = np.flatnonzero(hours.hour == CLOCK) * 3600 if settings.rebalancing else np.empty(0, dtype=int)
-    marks = sorted(set(nights.tolist()) | set(range(0, closing, 86_400)) | {closing})
-    tonight = set(nights.tolist())
+    nights = van_hours(hours) * 3600 if settings.rebalancing else np.empty(0, dtype=int)
+    wanted = np.tile(fleet.target, (len(nights), 1)) if targets is None else targets
+    target = dict(zip(nights.tolist(), wanted.tolist()))
+    marks = sorted(set(target) | set(range(0, closing, 86_400)) | {closing})
     done = 0
     for mark, stop in zip(marks, np.searchsorted(requests.second, marks).tolist()):
         for which in range(done, stop):
@@ -185,9 +188,9 @@ def simulate(
             ask(which, now)
         done = stop
         settle(mark << _SHIFT)
-        if mark in tonight:
+        if mark in target:
             standing = [len(bikes) for bikes in stock]
-            for after, source, sink, load in plan_night(standing, target, settings.vehicles):
+            for after, source, sink, load in plan_night(standing, target[mark], settings.vehicles):
                 jobs.append((source, sink, load))
                 heappush(heap, (mark + after << _SHIFT) | _FETCH | (len(jobs) - 1))
         if progress is not None:
@@ -204,6 +207,11 @@ def simulate(
         moves=np.array(moves, dtype=np.int64).reshape(-1, 5),
         home=home,
     )
+
+
+def van_hours(hours: Hours) -> np.ndarray:
+    """The hours at whose start vans leave."""
+    return np.flatnonzero(hours.hour == CLOCK)
 
 
 def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float]]]:

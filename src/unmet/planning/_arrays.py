@@ -1,0 +1,70 @@
+"""Checked inputs for planning: finite, not negative, of matching shapes; errors name the argument."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def amounts(array: ArrayLike, name: str, infinite: bool = False) -> Floats:
+    """A float64 array of numbers that are not negative; infinity only where it is allowed."""
+    try:
+        found = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numeric: {error}") from None
+    if np.isnan(found).any():
+        raise ValueError(f"{name} has NaN; fill it or leave out the place")
+    if (found < 0).any():
+        raise ValueError(f"{name} must not be negative, got {found.min():g}")
+    if not infinite and np.isinf(found).any():
+        raise ValueError(f"{name} must be finite")
+    return found
+
+
+def counts(array: ArrayLike, name: str) -> Ints:
+    """An int64 array of whole numbers that are not negative."""
+    found = amounts(array, name)
+    if (found != np.floor(found)).any():
+        raise ValueError(f"{name} must be whole numbers of vehicles; round them first")
+    return found.astype(np.int64)
+
+
+def stretched(array: Floats, shape: tuple[int, ...], name: str) -> Floats:
+    """The array broadcast to a shape, or a ValueError that says which shape was needed."""
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ValueError(f"{name} must be one number or fit the shape {shape}, got {array.shape}") from None
+
+
+def counts_for(array: ArrayLike, shape: tuple[int, ...], name: str) -> Ints:
+    """Whole numbers broadcast to a shape."""
+    return stretched(counts(array, name).astype(np.float64), shape, name).astype(np.int64)
+
+
+def curves_of(curves: ArrayLike) -> Floats:
+    """Expected lost rides (P, C + 1) by place and starting stock, falling and convex.
+
+    Allocation by marginal value is exact for such curves only; others are refused.
+    """
+    found = amounts(curves, "curves")
+    if found.ndim != 2 or found.shape[1] < 1:
+        raise ValueError(f"curves must have the shape (places, starting stocks), got {found.shape}")
+    value = -np.diff(found, axis=1)
+    slack = 1e-9 * (1.0 + found.max(initial=0.0))
+    if (value < -slack).any():
+        raise ValueError("curves must not rise: another vehicle never loses a ride (see expected_lost)")
+    if (np.diff(value, axis=1) > slack).any():
+        raise ValueError("curves must be convex: each vehicle saves at most what the one before saved")
+    return found
+
+
+def docks_of(capacity: ArrayLike | None, places: int, states: int) -> Ints:
+    """Docks per place, at most the last stock of the curves; the last stock itself where none are given."""
+    if capacity is None:
+        return np.full(places, states - 1, dtype=np.int64)
+    docks = counts_for(capacity, (places,), "capacity")
+    if (docks > states - 1).any():
+        raise ValueError(f"capacity is up to {docks.max()} but the curves end at a stock of {states - 1}")
+    return docks

@@ -1,0 +1,109 @@
+"""Expected lost rides by starting stock, the worth of each vehicle, and how many pay."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmet.planning._arrays import Floats, Ints, amounts, counts_for, curves_of, docks_of, stretched
+from unmet.planning._newsvendor import newsvendor_level
+from unmet.planning._stock_process import vehicle_values
+
+NODES = 7
+
+
+def expected_lost(
+    rate: ArrayLike,
+    shape: ArrayLike = np.inf,
+    returns_rate: ArrayLike = 0.0,
+    stock: ArrayLike | None = None,
+    *,
+    capacity: ArrayLike,
+    nodes: int = NODES,
+) -> Floats:
+    """Expected lost rides over a window, for every starting stock at once.
+
+    Requests of period h are negative binomial with mean λₕ and shape rₕ (a Poisson stream whose rate is
+    multiplied by a Gamma(rₕ, 1/rₕ) factor, fresh each period), spread evenly over the period; returns are a
+    Poisson stream of mean μₕ. A request at an empty place is lost; a return at a full one goes elsewhere. The
+    distribution of the stock is followed exactly (uniformised birth–death process, truncated at 1e-11 per
+    step); only the gamma factor is replaced by ``nodes`` Gauss points. Without returns and with Poisson
+    demand of mean Λ in all, it is E(D − s)⁺, D ~ Poisson(Λ).
+
+    Parameters
+    ----------
+    rate : array (H,) or (P, H)
+        Mean requests in each period of the window.
+    shape : number or array that fits ``rate``
+        r of the negative binomial, Var = λ + λ²/r; ``inf`` for Poisson. One per place: ``r[:, None]``.
+    returns_rate : number or array that fits ``rate``
+        Mean returns in each period.
+    stock : int or array of int (P,), optional
+        Starting stock; by default every one from 0 to the largest capacity.
+    capacity : int or array of int (P,)
+        Docks.
+    nodes : int
+        Gauss points for the gamma factor.
+
+    Returns
+    -------
+    array (C + 1,) or (P, C + 1)
+        Or, with ``stock``, one number per place. C is the largest capacity; beyond its own capacity a place's
+        curve stays flat. Each curve is falling and convex, by at most one ride per vehicle.
+
+    Examples
+    --------
+    >>> expected_lost([1.0], capacity=2).round(4)  # E(D − s)⁺ for D ~ Poisson(1)
+    array([1.    , 0.3679, 0.1036])
+    """
+    means = amounts(rate, "rate")
+    if means.ndim not in (1, 2) or 0 in means.shape:
+        raise ValueError(f"rate must have the shape (periods,) or (places, periods), got {means.shape}")
+    table = np.atleast_2d(means)
+    places = len(table)
+    dispersion = stretched(amounts(shape, "shape", infinite=True), table.shape, "shape")
+    if (dispersion == 0).any():
+        raise ValueError("shape must be positive; inf for Poisson demand")
+    back = stretched(amounts(returns_rate, "returns_rate"), table.shape, "returns_rate")
+    docks = counts_for(capacity, (places,), "capacity")
+    if type(nodes) is not int or not 1 <= nodes <= 64:
+        raise ValueError(f"nodes must be a whole number from 1 to 64, got {nodes!r}")
+    values, full = vehicle_values(table, dispersion, back, docks, nodes)
+    curves = np.empty((places, values.shape[1] + 1))
+    curves[:, -1] = full
+    # From the full place down, so that only positive numbers are added.
+    curves[:, :-1] = full[:, None] + np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
+    if stock is not None:
+        start = counts_for(stock, (places,), "stock")
+        if (start > docks).any():
+            raise ValueError("stock must not exceed capacity")
+        curves = curves[np.arange(places), start]
+    return curves[0] if means.ndim == 1 else curves
+
+
+def value_of_vehicles(curves: ArrayLike) -> Floats:
+    """Rides that each added vehicle saves: entry s is V(s) − V(s + 1), shape (P, C), never rising along s."""
+    value = -np.diff(curves_of(curves), axis=1)
+    # Differences of the sums carry rounding of about 1e-16 per ride; the worth itself never rises.
+    return np.minimum.accumulate(np.clip(value, 0.0, None), axis=1)
+
+
+def best_stock(
+    curves: ArrayLike, *, cost_lost: float, cost_idle: float, capacity: ArrayLike | None = None
+) -> Ints:
+    """The stock at which another vehicle no longer pays.
+
+    A vehicle is idle if it serves nobody who would not have been served without it. The cost of stock s,
+
+        c_lost · V(s) + c_idle · (s − (V(0) − V(s))),
+
+    is least at the number of vehicles whose worth V(s − 1) − V(s) exceeds c_idle / (c_lost + c_idle). Without
+    returns the worth is P(D ≥ s) and this is the newsvendor's stock: the smallest s with P(D ≤ s) ≥ level.
+
+    Examples
+    --------
+    >>> best_stock([expected_lost([4.0], capacity=20)], cost_lost=3.0, cost_idle=1.0)  # q(0.75) of Poisson(4)
+    array([5])
+    """
+    level = newsvendor_level(cost_lost, cost_idle)
+    worth = value_of_vehicles(curves)
+    docks = docks_of(capacity, len(worth), worth.shape[1] + 1)
+    return np.minimum((worth > 1.0 - level).sum(axis=1), docks)

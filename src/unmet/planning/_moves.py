@@ -1,0 +1,117 @@
+"""Which vehicles to move where first: a ranked list with the rides each move is expected to save."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmet.planning._arrays import Floats, Ints, amounts, counts_for, curves_of, docks_of
+
+
+def rank_moves(
+    stock: ArrayLike,
+    curves: ArrayLike,
+    *,
+    capacity: ArrayLike | None = None,
+    van: int = 12,
+    moves: int = 50,
+    least_saved: float = 0.05,
+    distance: ArrayLike | None = None,
+    cost_of_distance: float = 0.0,
+) -> dict[str, Floats | Ints]:
+    """The best moves from the present stock, one after the other.
+
+    A move of n vehicles from i to j saves
+
+        (Vⱼ(sⱼ) − Vⱼ(sⱼ + n)) − (Vᵢ(sᵢ − n) − Vᵢ(sᵢ))
+
+    rides. Each time the move (i, j, n ≤ ``van``) is taken that saves most, less ``cost_of_distance`` ·
+    distance(i, j), given the moves before it; the list ends where the best saves less than ``least_saved``
+    net of it. The savings add up to the difference in expected lost rides.
+
+    Parameters
+    ----------
+    stock : array of int (P,)
+    curves : array (P, C + 1)
+        From :func:`expected_lost`.
+    van : int
+        Vehicles in one move at most.
+    moves : int
+        Length of the list at most.
+    least_saved : float
+        Rides that a move must save net of distance; above 0.
+    distance : array (P, P), optional
+        Between places, in any unit.
+    cost_of_distance : float
+        Rides that one unit of distance must be worth.
+
+    Returns
+    -------
+    dict of arrays
+        ``from``, ``to`` (indices of places), ``vehicles``, ``rides_saved`` (without the cost of distance).
+    """
+    table = curves_of(curves)
+    places, states = table.shape
+    docks = docks_of(capacity, places, states)
+    here = counts_for(stock, (places,), "stock")
+    if (here > docks).any():
+        raise ValueError("stock must not exceed capacity")
+    if van < 1 or moves < 0:
+        raise ValueError(f"van must be at least 1 and moves at least 0, got {van} and {moves}")
+    if not least_saved > 0:
+        raise ValueError(f"least_saved must be above 0, got {least_saved}")
+    if cost_of_distance and distance is None:
+        raise ValueError("cost_of_distance needs distance")
+    toll = np.zeros((places, places))
+    if distance is not None:
+        toll = float(amounts(cost_of_distance, "cost_of_distance")) * amounts(distance, "distance")
+        if toll.shape != (places, places):
+            raise ValueError(f"distance must have the shape ({places}, {places}), got {toll.shape}")
+    gain, give = _gains(table, here, docks, van), _gives(table, here, van)
+    found: list[tuple[int, int, int, float]] = []
+    net, load = _best_loads(gain, give, toll)
+    while len(found) < moves:
+        source, sink = np.unravel_index(int(np.argmax(net)), net.shape)
+        if not net[source, sink] >= least_saved:
+            break
+        many = int(load[source, sink])
+        found.append((int(source), int(sink), many, float(gain[sink, many] - give[source, many])))
+        here[source] -= many
+        here[sink] += many
+        both = np.array([source, sink])
+        gain[both] = _gains(table[both], here[both], docks[both], van)
+        give[both] = _gives(table[both], here[both], van)
+        # Only pairs with one of the two places have changed.
+        net[both], load[both] = _best_loads(gain, give[both], toll[both])
+        net[:, both], load[:, both] = _best_loads(gain[both], give, toll[:, both])
+    return {
+        "from": np.array([move[0] for move in found], dtype=np.int64),
+        "to": np.array([move[1] for move in found], dtype=np.int64),
+        "vehicles": np.array([move[2] for move in found], dtype=np.int64),
+        "rides_saved": np.array([move[3] for move in found], dtype=np.float64),
+    }
+
+
+def _gains(table: Floats, here: Ints, docks: Ints, van: int) -> Floats:
+    """Rides saved by bringing 0 … van vehicles (P, van + 1); −inf where there is no dock."""
+    after = here[:, None] + np.arange(van + 1)
+    rows = np.arange(len(table))[:, None]
+    saved = table[rows, here[:, None]] - table[rows, np.minimum(after, table.shape[1] - 1)]
+    return np.where(after <= docks[:, None], saved, -np.inf)
+
+
+def _gives(table: Floats, here: Ints, van: int) -> Floats:
+    """Rides lost by taking 0 … van vehicles away (P, van + 1); inf where there are not as many."""
+    after = here[:, None] - np.arange(van + 1)
+    rows = np.arange(len(table))[:, None]
+    lost = table[rows, np.maximum(after, 0)] - table[rows, here[:, None]]
+    return np.where(after >= 0, lost, np.inf)
+
+
+def _best_loads(gain: Floats, give: Floats, toll: Floats) -> tuple[Floats, Ints]:
+    """For every pair (from, to) the best net saving and the smallest load that has it."""
+    best = np.full(toll.shape, -np.inf)
+    load = np.zeros(toll.shape, dtype=np.int64)
+    for many in range(1, gain.shape[1]):
+        saved = gain[None, :, many] - give[:, None, many]
+        better = saved > best + 1e-12
+        best, load = np.where(better, saved, best), np.where(better, many, load)
+    return best - toll, load

@@ -1,0 +1,132 @@
+"""The stocking table: for every place its target, what it saves, and what one more vehicle would."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmet.planning._allocation import allocate, fleet_curve
+from unmet.planning._arrays import Floats, Ints, amounts, counts, stretched
+from unmet.planning._lost import NODES, best_stock, expected_lost, value_of_vehicles
+from unmet.planning._moves import rank_moves
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do, place by place.
+
+    Attributes
+    ----------
+    table : dict of arrays (P,)
+        ``capacity``, ``usual_stock``, ``target``, ``expected_lost_usual``, ``expected_lost_target``,
+        ``rides_saved``, ``value_of_next_vehicle``, ``identified``.
+    moves : dict of arrays
+        ``from``, ``to``, ``vehicles``, ``rides_saved``, best first (:func:`rank_moves`).
+    fleet : dict of arrays
+        ``fleet``, ``service_level``, ``expected_lost`` (:func:`fleet_curve`).
+    curves : array (P, C + 1)
+        Expected lost rides by starting stock (:func:`expected_lost`).
+    """
+
+    table: dict[str, np.ndarray]
+    moves: dict[str, Floats | Ints]
+    fleet: dict[str, Floats | Ints]
+    curves: Floats
+
+
+def plan_stock(
+    rate: ArrayLike,
+    shape: ArrayLike = np.inf,
+    returns_rate: ArrayLike = 0.0,
+    *,
+    capacity: ArrayLike,
+    usual_stock: ArrayLike,
+    fleet: int | None = None,
+    cost_lost: float = 1.0,
+    cost_idle: float = 0.1,
+    identified: ArrayLike | None = None,
+    van: int = 12,
+    moves: int = 50,
+    distance: ArrayLike | None = None,
+    cost_of_distance: float = 0.0,
+    nodes: int = NODES,
+) -> Plan:
+    """Plan the starting stock of every place for one window.
+
+    With ``fleet`` the vehicles are shared out so that the fewest rides are lost (:func:`allocate`) and the
+    costs are not used; without, each place gets the stock at which another vehicle stops paying
+    (:func:`best_stock`), however many that takes.
+
+    Parameters
+    ----------
+    rate, shape, returns_rate, nodes
+        As for :func:`expected_lost`, ``rate`` of shape (P, H).
+    capacity : array (P,)
+        Docks; NaN where unknown: then enough room that being full hardly matters (:func:`roomy`).
+    usual_stock : array (P,)
+        What stands there now or usually at the start of the window. A mean that is not whole is read off the
+        curve between its neighbours; moves start from the whole numbers nearest to it.
+    identified : array of bool (P,), optional
+        Whether the rates rest on demand that could be seen; handed through to the table. True by default.
+    van, moves, distance, cost_of_distance
+        As for :func:`rank_moves`.
+    """
+    means = amounts(rate, "rate")
+    if means.ndim != 2:
+        raise ValueError(f"rate must have the shape (places, periods), got {means.shape}")
+    places = len(means)
+    usual = stretched(amounts(usual_stock, "usual_stock"), (places,), "usual_stock")
+    docks = np.array(np.broadcast_to(np.asarray(capacity, dtype=np.float64), (places,)))
+    unknown = np.isnan(docks)
+    if unknown.any():
+        back = stretched(amounts(returns_rate, "returns_rate"), means.shape, "returns_rate")
+        docks[unknown] = roomy(means, back, usual)[unknown]
+    room = counts(docks, "capacity")
+    if (usual > room).any():
+        raise ValueError("usual_stock must not exceed capacity")
+    known = np.ones(places, dtype=bool) if identified is None else np.asarray(identified)
+    if known.dtype != np.bool_ or known.shape != (places,):
+        raise ValueError(f"identified must be a boolean array of length {places}")
+    curves = expected_lost(means, shape, returns_rate, capacity=room, nodes=nodes)
+    if fleet is None:
+        target = best_stock(curves, cost_lost=cost_lost, cost_idle=cost_idle, capacity=room)
+    else:
+        target = allocate(fleet, curves, capacity=room)
+    rows = np.arange(places)
+    whole = np.floor(usual).astype(np.int64)
+    above = np.minimum(whole + 1, curves.shape[1] - 1)
+    now = curves[rows, whole] + (usual - whole) * (curves[rows, above] - curves[rows, whole])
+    then = curves[rows, target]
+    worth = np.column_stack([value_of_vehicles(curves), np.zeros(places)])
+    ranked = rank_moves(
+        np.minimum(np.rint(usual), room),
+        curves,
+        capacity=room,
+        van=van,
+        moves=moves,
+        distance=distance,
+        cost_of_distance=cost_of_distance,
+    )
+    table = {
+        "capacity": docks,
+        "usual_stock": np.array(usual),
+        "target": target,
+        "expected_lost_usual": now,
+        "expected_lost_target": then,
+        "rides_saved": now - then,
+        "value_of_next_vehicle": worth[rows, target],
+        "identified": known,
+    }
+    return Plan(table, ranked, fleet_curve(curves, float(means.sum()), capacity=room), curves)
+
+
+def roomy(rate: Floats, returns_rate: Floats, usual_stock: Floats) -> Floats:
+    """Room (P,) that is all but never used up, for places whose docks are unknown or that have none.
+
+    The usual stock or the largest expected net outflow, plus the largest expected net inflow, each with four
+    standard deviations of the flows.
+    """
+    net = np.cumsum(returns_rate - rate, axis=1)
+    spread = 4.0 * np.sqrt((rate + returns_rate).sum(axis=1))
+    out, into = np.maximum(-net.min(axis=1), 0.0) + spread, np.maximum(net.max(axis=1), 0.0) + spread
+    return np.ceil(np.maximum(usual_stock, out) + into)

@@ -1,0 +1,112 @@
+"""A city played again: the same people, other targets for the vans."""
+
+import json
+
+import numpy as np
+import pytest
+
+from unmet.datasets.city import make_city, morning_targets, replay
+
+
+@pytest.fixture(scope="module")
+def city():
+    return make_city("village", days=10, seed=3, start="2024-04-01")
+
+
+def same_rides(one, other, before=None):
+    many = None if before is None else int((one.rides.start < before).sum())
+    for name in ("start", "end", "origin", "destination", "vehicle"):
+        assert (getattr(one.rides, name)[:many] == getattr(other.rides, name)[:many]).all()
+
+
+@pytest.mark.parametrize("switches", [{}, {"rival": True, "spill": False}], ids=str)
+def test_its_own_targets_give_the_city_itself(switches):
+    city = make_city("village", days=4, seed=5, **switches)
+    again = replay(city, morning_targets(city))
+    same_rides(city, again)
+    assert (again.moves == city.moves).all()
+    assert (again.truth.lost == city.truth.lost).all()
+    assert (again.stock.available == city.stock.available).all()
+
+
+def test_other_targets_leave_people_and_fleet_as_they_were(city):
+    again = replay(city, np.roll(morning_targets(city), 1).clip(0, city.capacity - 2))
+    assert (again.truth.latent.sum(axis=1) == city.truth.latent.sum(axis=1)).all()
+    assert (again.home == city.home).all()
+    assert (again.truth.lost != city.truth.lost).any()
+
+
+def test_vans_do_what_the_targets_say(city):
+    """One place is given what another had; so it stands when the vans are home, but for rides at night."""
+    targets = morning_targets(city)
+    fullest, other = np.argsort(targets)[[-1, -2]]
+    targets[other] = min(targets[other] + targets[fullest], city.capacity[other])
+    targets[fullest] = 0
+    again = replay(city, targets)
+    five = np.flatnonzero(again.hours.hour == 5) * 3600
+
+    def stock(place):
+        mine = again.stock.place == place
+        at = np.searchsorted(again.stock.second[mine], five, side="right") - 1
+        return again.stock.available[mine][at]
+
+    assert morning_targets(city)[fullest] >= 8
+    assert stock(fullest).mean() < 3
+    assert np.abs(stock(other) - targets[other]).mean() < 2
+
+
+def test_days_before_the_first_are_untouched(city):
+    targets = np.roll(morning_targets(city), 1).clip(0, city.capacity - 2)
+    again = replay(city, targets, first_day=6)
+    begin = int(np.flatnonzero(city.hours.day == 6)[0]) * 3600 + 2 * 3600
+    same_rides(city, again, before=begin)
+    assert (again.targets[:6] == morning_targets(city)).all()
+    assert (again.targets[6:] == targets).all()
+    late = city.hours.day >= 7
+    assert (again.truth.lost[:, late] != city.truth.lost[:, late]).any()
+
+
+def test_targets_of_each_day(city):
+    own = morning_targets(city)
+    by_day = np.stack([own, np.roll(own, 1).clip(0, city.capacity - 2)])
+    again = replay(city, by_day, first_day=8)
+    assert (again.targets[8:] == by_day).all()
+    twice = replay(again, own, first_day=9)
+    assert (twice.targets[8] == by_day[0]).all()
+    assert (twice.targets[9] == own).all()
+
+
+def test_the_night_without_a_second_hour_is_left_out():
+    city = make_city("village", days=3, start="2024-03-09", seed=1)  # the clock goes forward on the 10th
+    again = replay(city, np.stack([morning_targets(city)] * 3))
+    assert again.targets.shape == (2, 12)
+    same_rides(city, again)
+
+
+def test_the_files_name_the_targets(city, tmp_path):
+    targets = np.minimum(morning_targets(city), 3)
+    replay(city, targets).write(tmp_path / "again")
+    assert json.loads((tmp_path / "again" / "city.json").read_text())["targets"][0] == targets.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda own: own[:-1], "shape"),
+        (lambda own: own * 1.0, "whole numbers"),
+        (lambda own: own - 100, "between 0 and the docks"),
+        (lambda own: own + 1000, "between 0 and the docks"),
+        (lambda own: own + 1, "add up to"),
+    ],
+)
+def test_bad_targets_are_refused(city, change, message):
+    with pytest.raises(ValueError, match=message):
+        replay(city, change(morning_targets(city)))
+
+
+def test_bad_days_and_cities_without_vans_are_refused(city):
+    with pytest.raises(ValueError, match="first_day"):
+        replay(city, morning_targets(city), first_day=10)
+    still = make_city("village", days=2, rebalancing=False)
+    with pytest.raises(ValueError, match="rebalancing"):
+        replay(still, morning_targets(still))
