@@ -1,0 +1,20 @@
+"""Calibration of forecasts of demand that was partly cut off."""
+
+from unmet.calibration._bands import Band, LevelMap, fit_level_map
+from unmet.calibration._coverage import Coverage, censored_coverage, nominal_levels
+from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
+from unmet.calibration._pit import randomised_pit
+from unmet.calibration._rolling import rolling_intervals
+
+__all__ = [
+    "Band",
+    "Coverage",
+    "Distribution",
+    "LevelMap",
+    "censored_coverage",
+    "fit_level_map",
+    "kaplan_meier",
+    "nominal_levels",
+    "randomised_pit",
+    "rolling_intervals",
+]

@@ -1,0 +1,170 @@
+"""The level to use for each nominal one, by band of predicted rate."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
+
+Floats = NDArray[np.float64]
+LEAST_ROWS = 500
+LEAST_AT_RISK = 50
+MOST_BANDS = 10
+
+
+@dataclass(frozen=True)
+class Band:
+    """Rows whose predicted rate lies in [low, high): nominal levels and the levels to use for them."""
+
+    low: float
+    high: float
+    rows: int
+    level: tuple[float, ...]
+    at_risk: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LevelMap:
+    """Which level of the forecast distribution holds each nominal level, in bands of predicted rate.
+
+    A level of inf is not identified: fewer than `LEAST_AT_RISK` rows are known to reach that far.
+    """
+
+    nominal: tuple[float, ...]
+    bands: tuple[Band, ...]
+
+    def band(self, rate: ArrayLike) -> NDArray[np.int64]:
+        """Number of the band of each rate; rates beyond the first and last belong to those."""
+        edges = np.array([band.low for band in self.bands[1:]])
+        return np.searchsorted(edges, np.asarray(rate, np.float64), side="right")
+
+    def levels(self, rate: ArrayLike) -> Floats:
+        """Levels to use, shape (n, K); inf where not identified."""
+        table = np.array([band.level for band in self.bands], np.float64)
+        return table[self.band(rate)]
+
+    def identified_up_to(self, rate: ArrayLike) -> Floats:
+        """The highest nominal level up to which all are identified, of each rate; 0 if none is."""
+        table = np.array([_highest(self.nominal, band.level) for band in self.bands])
+        return table[self.band(rate)]
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """For JSON: levels that are not identified are null, the outermost edges too."""
+        return [
+            {
+                "low": _finite(band.low),
+                "high": _finite(band.high),
+                "rows": band.rows,
+                "at_risk": list(band.at_risk),
+                "nominal": list(self.nominal),
+                "level": [_finite(level) for level in band.level],
+                "identified_up_to": _highest(self.nominal, band.level),
+            }
+            for band in self.bands
+        ]
+
+    @staticmethod
+    def from_dicts(dicts: list[dict[str, Any]]) -> "LevelMap":
+        """The map that `as_dicts` described."""
+        bands = tuple(
+            Band(
+                -np.inf if entry["low"] is None else float(entry["low"]),
+                np.inf if entry["high"] is None else float(entry["high"]),
+                int(entry["rows"]),
+                tuple(np.inf if level is None else float(level) for level in entry["level"]),
+                tuple(int(rows) for rows in entry["at_risk"]),
+            )
+            for entry in dicts
+        )
+        return LevelMap(tuple(float(level) for level in dicts[0]["nominal"]), bands)
+
+
+def fit_level_map(
+    rate: ArrayLike,
+    values: ArrayLike,
+    censored: ArrayLike,
+    nominal: ArrayLike,
+    *,
+    edges: ArrayLike | None = None,
+    least_rows: int = LEAST_ROWS,
+    least_at_risk: int = LEAST_AT_RISK,
+    most_bands: int = MOST_BANDS,
+) -> LevelMap:
+    """Learn the level to use for each nominal one from out-of-sample forecasts.
+
+    In each band of predicted rate, Ĥ is the Kaplan–Meier distribution of the randomised probability-integral
+    values; the level for nominal θ is Ĥ⁻¹(θ). With a perfect forecast it is θ itself.
+
+    Parameters
+    ----------
+    rate
+        Predicted rate of each row.
+    values, censored
+        Probability-integral values (see `randomised_pit`) and whether they are bounds.
+    nominal
+        Levels wanted, increasing.
+    edges
+        Inner edges of the bands; by default as many bands of equal size as have `least_rows` each, at most
+        `most_bands`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = fit_level_map(np.ones(2000), rng.uniform(size=2000) ** 2, np.zeros(2000, bool), [0.5])
+    >>> bool(abs(found.levels([1.0])[0, 0] - 0.25) < 0.03)
+    True
+    """
+    rates, pits = np.asarray(rate, np.float64), np.asarray(values, np.float64)
+    flags, levels = np.asarray(censored), tuple(float(level) for level in np.asarray(nominal))
+    if rates.shape != pits.shape or rates.ndim != 1 or not len(rates):
+        raise ValueError(f"rate and values must be equally long, not {rates.shape} and {pits.shape}")
+    inner = _edges(rates, least_rows, most_bands) if edges is None else np.asarray(edges, np.float64)
+    number = np.searchsorted(inner, rates, side="right")
+    outer = np.concatenate([[-np.inf], inner, [np.inf]])
+    bands = []
+    for index in range(len(outer) - 1):
+        rows = number == index
+        found = kaplan_meier(pits[rows], flags[rows])
+        level = tuple(_between(found, share, least_at_risk) for share in levels)
+        risk = tuple(found.supported(min(one, 1.0)) if np.isfinite(one) else 0 for one in level)
+        bands.append(Band(float(outer[index]), float(outer[index + 1]), int(rows.sum()), level, risk))
+    return LevelMap(levels, tuple(bands))
+
+
+def _edges(rates: Floats, least_rows: int, most_bands: int) -> Floats:
+    """Inner edges of bands of about equal size; equal rates share a band."""
+    count = max(1, min(most_bands, len(rates) // least_rows))
+    while count > 1:
+        edges = np.unique(np.quantile(rates, np.arange(1, count) / count))
+        sizes = np.bincount(np.searchsorted(edges, rates, side="right"), minlength=len(edges) + 1)
+        if sizes.min() >= least_rows:
+            return edges
+        count -= 1
+    return np.zeros(0)
+
+
+def _between(found: Distribution, share: float, least_at_risk: int) -> float:
+    """Ĥ⁻¹(share), halfway into its step so that both ends of a distribution are treated alike."""
+    level = found.level(share, least_at_risk)
+    if not np.isfinite(level):
+        return level
+    index = int(np.searchsorted(found.points, level))
+    before = found.points[index - 1] if index else 0.0
+    start = found.reached[index - 1] if index else 0.0
+    portion = (share - start) / max(found.reached[index] - start, 1e-12)
+    return float(before + np.clip(portion, 0.0, 1.0) * (level - before))
+
+
+def _highest(nominal: tuple[float, ...], level: tuple[float, ...]) -> float:
+    highest = 0.0
+    for wanted, used in zip(nominal, level):
+        if not np.isfinite(used):
+            break
+        highest = wanted
+    return highest
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,77 @@
+"""Kaplan–Meier: the distribution of values of which some are only known to be larger."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution function by its steps.
+
+    Attributes
+    ----------
+    points : array (m,)
+        Where it steps: the distinct values that were seen, increasing.
+    reached : array (m,)
+        The function at and after each point.
+    at_risk : array (m,)
+        Rows known to be at least as large as the point: what the step rests on.
+    """
+
+    points: Floats
+    reached: Floats
+    at_risk: NDArray[np.int64]
+
+    def level(self, share: float, least_at_risk: int = 1) -> float:
+        """The smallest point at which the function has reached `share`; inf where it is not identified.
+
+        It is not identified where the function does not get there, or gets there by a step that rests on
+        fewer than `least_at_risk` rows.
+        """
+        index = int(np.searchsorted(self.reached, share - 1e-12))
+        if index == len(self.points) or self.at_risk[index] < least_at_risk:
+            return float("inf")
+        return float(self.points[index])
+
+    def __call__(self, value: float) -> float:
+        """The share at or below `value`."""
+        index = int(np.searchsorted(self.points, value, side="right"))
+        return float(self.reached[index - 1]) if index else 0.0
+
+    def supported(self, value: float) -> int:
+        """Rows known to be at least as large as the first step at or after `value`; 0 beyond the last."""
+        index = int(np.searchsorted(self.points, value))
+        return int(self.at_risk[index]) if index < len(self.points) else 0
+
+
+def kaplan_meier(values: ArrayLike, censored: ArrayLike) -> Distribution:
+    """Distribution function of right-censored values, 1 − Π (1 − dⱼ/nⱼ).
+
+    dⱼ values were seen at the j-th point and nⱼ rows were at risk there. A row that is censored at a point
+    counts as larger than it. It is consistent if where a row is cut off is independent of its value.
+
+    Examples
+    --------
+    >>> found = kaplan_meier([1.0, 2.0, 3.0, 4.0], [False, True, False, False])
+    >>> found.points.tolist(), found.reached.tolist(), found.at_risk.tolist()
+    ([1.0, 3.0, 4.0], [0.25, 0.625, 1.0], [4, 2, 1])
+    """
+    times = np.asarray(values, np.float64)
+    flags = np.asarray(censored)
+    if times.ndim != 1 or times.shape != flags.shape or flags.dtype != bool:
+        raise ValueError(
+            "values and censored must be one-dimensional, of equal length, and censored boolean; "
+            f"got shapes {times.shape} and {flags.shape}, {flags.dtype}"
+        )
+    if np.isnan(times).any():
+        raise ValueError("values must not hold NaN: leave rows without a value out")
+    ordered = np.sort(times)
+    points, seen = np.unique(times[~flags], return_counts=True)
+    at_risk = len(times) - np.searchsorted(ordered, points)
+    with np.errstate(divide="ignore"):
+        survival = np.cumprod(1.0 - seen / np.maximum(at_risk, 1))
+    return Distribution(points, 1.0 - survival, at_risk.astype(np.int64))
