@@ -21,6 +21,7 @@ from unmet.networks import (
     split,
     unflatten,
 )
+from unmet.networks._location_scale import LINKS
 
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 ROWS = 16
@@ -32,6 +33,13 @@ SPECS = {
     ),
     "location-scale-shared": ModelSpec(
         NetworkSpec("mlp", hidden=(4,)), LocationScale(grid=LEVELS), 2, len(LEVELS), fixed_levels=LEVELS
+    ),
+    "location-scale-softplus": ModelSpec(
+        NetworkSpec("linear"),
+        LocationScale(grid=LEVELS, link="softplus"),
+        2,
+        len(LEVELS),
+        fixed_levels=LEVELS,
     ),
     "location-scale-constant": ModelSpec(
         NetworkSpec("linear"),
@@ -85,10 +93,10 @@ def test_the_location_scale_head_has_the_median_as_location_and_a_fixed_unit():
     x = np.random.default_rng(1).standard_normal((2, ROWS)).astype(np.float32)
     quantiles = np.asarray(PROGRAMS["location-scale-constant"](weights, x))
     location = parts["body.layers[0].weight"] @ x + parts["body.layers[0].bias"][:, None]
-    scale = np.log1p(np.exp(parts["head.raw_scale"]))
+    scale = np.hypot(parts["head.raw_scale"], 0.05) - 0.05
     low, middle, high = (quantiles[LEVELS.index(level)] for level in (0.1, 0.5, 0.9))
     assert np.allclose(middle, location[0], atol=1e-5)
-    assert np.allclose((high - low) / scale, 2 * ndtri(0.9), atol=1e-4)
+    assert np.allclose((high - low) / scale, 2 * ndtri(0.9), atol=1e-3)
 
 
 @pytest.mark.parametrize("name", ["free", *SPECS])
@@ -116,6 +124,21 @@ def test_tobit_quantiles_are_those_of_its_distribution():
     scale = np.log1p(np.exp(parts["head.raw_scale"][0]))
     found = unflatten(spec, weights)(x, jnp.asarray(asked)).quantiles[:, 0]
     assert np.allclose(found, location + scale * ndtri(asked), atol=1e-5)
+
+
+@pytest.mark.parametrize("link", ["hyperbola", "softplus"])
+def test_links_give_scales_and_their_inverse_gives_them_back(link):
+    scale = jnp.asarray([1e-4, 0.01, 0.3, 1.0, 50.0])
+    raw = LINKS[link].raw(scale)
+    np.testing.assert_allclose(LINKS[link].scale(raw), scale, rtol=1e-4)
+    slope = jax.vmap(jax.grad(LINKS[link].scale))(jnp.asarray([-1e30, -1.0, 0.0, 1.0, 1e30]))
+    assert np.isfinite(slope).all()
+
+
+def test_the_hyperbola_is_nearly_linear():
+    raw = np.array([0.5, 1.0, 2.0])
+    expected = np.sqrt(raw**2 + 0.05**2) - 0.05
+    np.testing.assert_allclose(LINKS["hyperbola"].scale(jnp.asarray(raw, jnp.float32)), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["linear", "mlp", "lstm"])

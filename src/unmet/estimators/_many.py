@@ -69,7 +69,7 @@ def iter_fit_many(
         tasks = ((estimator, _packed(chunk)) for chunk in chunks)
         parameters = estimator.get_params(deep=False)
         for _, results in runs.run_shards(_fit_chunk, tasks, jobs=workers):
-            for index, state in _unpacked(results):
+            for index, state in _unpacked(results, copy=True):
                 fitted = type(estimator).__new__(type(estimator))
                 fitted.__dict__.update(parameters)
                 fitted.__dict__.update(state)
@@ -95,7 +95,7 @@ def _fit_chunk(task: tuple[CensoredRegressor, Any]) -> Any:
     common = estimator.get_params(deep=False)
     nothing = object()
     results = []
-    for index, fitted in _fit_here(estimator, _unpacked(problems)):
+    for index, fitted in _fit_here(estimator, _unpacked(problems, copy=False)):
         state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
         results.append((index, state))
     return _packed(results)
@@ -103,14 +103,18 @@ def _fit_chunk(task: tuple[CensoredRegressor, Any]) -> Any:
 
 def _packed(items: list[Any]) -> Any:
     """Items as bytes, where plain pickle can: what sends functions costs many times more per array."""
+    from unmet.runs import pack_arrays
+
     try:
-        return pickle.dumps(items, protocol=5)
+        return pack_arrays(items)
     except (pickle.PicklingError, AttributeError, TypeError):  # such as a network of the user's own
         return items
 
 
-def _unpacked(items: Any) -> Any:
-    return pickle.loads(items) if isinstance(items, bytes) else items
+def _unpacked(items: Any, *, copy: bool) -> Any:
+    from unmet.runs import unpack_arrays
+
+    return unpack_arrays(items, copy=copy) if isinstance(items, tuple) else items
 
 
 def _fit_here(

@@ -1,6 +1,8 @@
 """The location–scale head: all quantiles share one location, one scale and one shape."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -35,6 +37,9 @@ class LocationScale:
         network, or one number. "auto" gives a linear main network a scale network and shares larger ones.
     scale_hidden : tuple of int
         Hidden layers of the scale network.
+    link : {"hyperbola", "softplus"}
+        How a network output r becomes σ: √(r² + s²) − s with s = 0.05 (in the units the network sees), which
+        is nearly |r| and lets σ be linear in x down to small values; or log(1 + eʳ), which bends far earlier.
     scale_ridge, shape_ridge : float
         Penalties: on the squared weights of the scale network, and on the squared distance of z to a
         two-parameter sinh-arcsinh shape that is learned beside it.
@@ -47,10 +52,11 @@ class LocationScale:
     """
 
     scale: str = "auto"
-    scale_hidden: tuple[int, ...] = (16,)
-    scale_ridge: float = 0.003
-    shape_ridge: float = 0.003
-    likelihood: float = 0.1
+    scale_hidden: tuple[int, ...] = (16, 16)
+    link: str = "hyperbola"
+    scale_ridge: float = 0.01
+    shape_ridge: float = 0.1
+    likelihood: float = 0.3
     weight_rows: bool = True
     grid: tuple[float, ...] = GRID
 
@@ -58,11 +64,40 @@ class LocationScale:
         kinds = ("auto", "network", "linear", "shared", "constant")
         if self.scale not in kinds:
             raise ValueError(f"scale must be one of {kinds}, not {self.scale!r}")
+        if self.link not in LINKS:
+            raise ValueError(f"link must be one of {tuple(LINKS)}, not {self.link!r}")
         for name in ("scale_ridge", "shape_ridge", "likelihood"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must be at least 0, not {getattr(self, name)!r}")
         if not {0.1, 0.5, 0.9} <= set(self.grid):
             raise ValueError("grid must hold 0.1, 0.5 and 0.9, which fix the unit of the scale")
+
+
+class Link(NamedTuple):
+    """How a raw output becomes a scale, and back."""
+
+    scale: Callable[[Array], Array]
+    raw: Callable[[Array | float], Array]
+
+
+_BEND = 0.05
+
+
+def _hyperbola(raw: Array) -> Array:
+    """√(r² + s²) − s, written so that small r keep their digits and the square of a large one is finite."""
+    squared = jnp.square(jnp.clip(raw, -1e15, 1e15))
+    return squared / (jnp.sqrt(squared + _BEND**2) + _BEND)
+
+
+def _inverse_hyperbola(scale: Array | float) -> Array:
+    scale = jnp.asarray(scale, jnp.float32)
+    return jnp.sqrt(scale * (scale + 2 * _BEND))
+
+
+LINKS = {
+    "hyperbola": Link(_hyperbola, _inverse_hyperbola),
+    "softplus": Link(jax.nn.softplus, inverse_softplus),
+}
 
 
 class LocationScaleHead(eqx.Module):
@@ -76,6 +111,7 @@ class LocationScaleHead(eqx.Module):
     raw_scale: Array | None  # (1,): a constant scale
     scale_network: MLP | None
     levels: tuple[float, ...] = eqx.field(static=True)
+    link: str = eqx.field(static=True)
 
     @staticmethod
     def outputs(levels: int) -> int:
@@ -92,7 +128,7 @@ class LocationScaleHead(eqx.Module):
             raw_scale = self.raw_scale * jnp.ones_like(raw[0])
         else:
             raw_scale = raw[1]
-        scale = jax.nn.softplus(raw_scale) + SMALLEST_SCALE
+        scale = LINKS[self.link].scale(raw_scale) + SMALLEST_SCALE
         anchors, _, _ = self._fix_unit(cumulate(jnp.concatenate([jnp.zeros(1), jax.nn.softplus(self.gaps)])))
         skew, tail = bounded_shape(self.raw_shape)
         scores = special.ndtri(self.levels).astype(np.float32)

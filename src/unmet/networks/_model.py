@@ -12,7 +12,7 @@ from jax import Array
 
 from unmet.networks._heads import HEADS, GaussianHead, Prediction, Start, inverse_softplus
 from unmet.networks._layers import Linear, Noise, draw
-from unmet.networks._location_scale import LocationScale, LocationScaleHead, start_gaps
+from unmet.networks._location_scale import LINKS, LocationScale, LocationScaleHead, start_gaps
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
 from unmet.networks._remember import Remembered, remember_hash
@@ -169,15 +169,16 @@ def _build_head(
     kind = spec.head.scale
     if kind == "auto":
         kind = "network" if spec.network.kind == "linear" else "shared"
-    gaps, shape, fixed_levels = start_gaps(levels), jnp.zeros(2, jnp.float32), spec.fixed_levels
+    raw_scale = jnp.reshape(LINKS[spec.head.link].raw(start.scale), (1,))
+    gaps, shape = start_gaps(levels), jnp.zeros(2, jnp.float32)
+    fixed = (spec.fixed_levels, spec.head.link)
     if kind == "shared":
-        shared = LocationScaleHead(gaps, shape, None, None, fixed_levels)
-        return shared, 2, jnp.concatenate([location, raw_scale])
+        return LocationScaleHead(gaps, shape, None, None, *fixed), 2, jnp.concatenate([location, raw_scale])
     if kind == "constant":
-        return LocationScaleHead(gaps, shape, raw_scale, None, fixed_levels), 1, location
+        return LocationScaleHead(gaps, shape, raw_scale, None, *fixed), 1, location
     hidden = spec.head.scale_hidden if kind == "network" else ()
     scale = _mlp((spec.columns, *hidden, 1), "relu", 0.0, "glorot", True, noise, real)
     last = scale.layers[-1]
     small = Linear(0.1 * last.weight if hidden else jnp.zeros_like(last.weight), raw_scale)
     scale = eqx.tree_at(lambda network: network.layers[-1], scale, small)
-    return LocationScaleHead(gaps, shape, None, scale, fixed_levels), 1, location
+    return LocationScaleHead(gaps, shape, None, scale, *fixed), 1, location

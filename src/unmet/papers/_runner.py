@@ -50,7 +50,7 @@ def fit_block(experiment: Experiment, block: Block, *, jobs: int = 1) -> list[tu
         (model, data, run)
         for model in block.models
         for data in datasets
-        for run in range(experiment.repeats if model.seeded else 1)
+        for run in range((block.repeats or experiment.repeats) if model.seeded else 1)
     ]
     fitted = _fit(experiment, tasks, jobs)
     return [(task, fitted.get(index)) for index, task in enumerate(tasks)]

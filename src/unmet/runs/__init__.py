@@ -9,6 +9,7 @@ from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._manifest import Run, RunError, code_version
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
+from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._progress import Progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
 from unmet.runs._steps import Steps, checksum, read_record
@@ -33,6 +34,7 @@ __all__ = [
     "enable_compile_cache",
     "limit_xla_threads",
     "load_model",
+    "pack_arrays",
     "plain",
     "progress",
     "read_columns",
@@ -41,6 +43,7 @@ __all__ = [
     "run_shards",
     "save_model",
     "stop_workers",
+    "unpack_arrays",
     "write_bytes",
     "write_columns",
 ]
