@@ -123,7 +123,8 @@ def test_keras_rates_come_from_a_full_benchmark_only(tmp_path):
     assert keras_rates(path)[0] == STORED
     path.write_text(f'{{"config": "full", "lines": [{lines}]}}')
     assert keras_rates(path) == ({"linear": 0.02, "lstm": 0.25}, "`make bench` on this machine")
-    assert "2 h of one core" in keras_hours(65, 850, 32)
+    assert "need 2 hours of one core for these 915 networks" in keras_hours(65, 850, 32)
+    assert "need 60 minutes of one core" in keras_hours(0, 850, 32)
     assert "these have 128" in keras_hours(0, 850, 128)
 
 

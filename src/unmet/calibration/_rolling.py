@@ -18,7 +18,8 @@ def rolling_intervals(
 ) -> NDArray[np.float64]:
     """Conformal intervals from a rolling window: row t is corrected by rows before t only.
 
-    With the width w = upper − lower, the score of a row is how far y lies outside its interval, in widths:
+    With the width w = upper − lower, the score of a row is how far y lies outside its interval, in widths
+    (w is at least a quarter of the median width so far, so that a very short interval makes no huge score):
 
         s = max(lower − y, y − upper) / w        (negative inside)
 
@@ -62,9 +63,7 @@ def rolling_intervals(
         raise ValueError("exact must hold one boolean per row of y")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and np.isfinite(values[known]).all()):
         raise ValueError("lower, upper and the exact rows of y must be finite")
-    # A crossed or empty interval still needs a unit; the smallest of any row will do.
-    span = high - low
-    unit = np.where(span > 0, span, span[span > 0].min() if (span > 0).any() else 1.0)
+    unit = _units(high - low)
     score = np.maximum(low - values, values - high) / unit
     rows = np.flatnonzero(known)
     result = np.stack([low, high], axis=1)
@@ -79,3 +78,10 @@ def rolling_intervals(
         middle = (low[row] + high[row]) / 2  # never beyond it, or the ends would change places
         result[row] = min(low[row] - widen, middle), max(high[row] + widen, middle)
     return result
+
+
+def _units(width: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Widths, none below a quarter of the median of those up to its row; 1 while there is no width at all."""
+    usual = np.array([np.median(width[: row + 1]) for row in range(len(width))])
+    unit = np.maximum(width, 0.25 * usual)
+    return np.where(unit > 0, unit, 1.0)

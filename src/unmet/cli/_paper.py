@@ -68,14 +68,19 @@ def paper(
     """
     from unmet.papers import insert_tables, reproduce
 
-    given = {"--full": full, "--trips": trips, "--cluster": cluster, "--units": units}
+    given: dict[str, Any] = {"--full": full, "--trips": trips, "--cluster": cluster, "--units": units}
     given["--activation"] = activation
-    wrong = [name for name, value in given.items() if value]
+    wrong = [name for name, value in given.items() if value not in (None, False)]
     if wrong and what not in ("bikes", "fleet", "all"):
         raise ValueError(f"{wrong[0]} belongs to `unmet paper bikes` and `unmet paper fleet`, not to {what}")
     if smoke and full:
         raise ValueError("--smoke and --full exclude each other: choose one")
-    of_trips = {"--stations": stations, "--zone": zone, "--keep": keep, "--holidays": holidays}
+    of_trips: dict[str, Any] = {
+        "--stations": stations,
+        "--zone": zone,
+        "--keep": keep,
+        "--holidays": holidays,
+    }
     of_trips["--times"] = times != "local"
     lost = [name for name, value in of_trips.items() if value and not trips]
     if lost:
@@ -95,9 +100,12 @@ def paper(
     folder = output / "smoke" if smoke else output
     if into is not None and smoke:
         raise ValueError("--into with --smoke would put meaningless numbers into a document: choose one")
-    done = list(
-        reproduce(what, folder, smoke=smoke, jobs=jobs, mobility=asked, say=_silent if quiet else _say)
-    )
+    say = _silent if quiet else _say
+    done = []
+    for name in reproduce(what, folder, smoke=smoke, jobs=jobs, mobility=asked, say=say):
+        done.append(name)
+        if name.endswith("-cost") and not quiet:
+            print((folder / f"{name}.md").read_text(encoding="utf-8"))
     if into is not None:
         insert_tables(into, folder, done)
     print(f"Written to {folder}")

@@ -108,7 +108,7 @@ def reproduce(
 
             asked = mobility or Asked("smoke" if smoke else "medium", jobs=jobs)
             answer = (run_bikes if step == "bikes" else run_fleet)(folder, asked)
-            say(f"{answer.title}\n{answer.cost.to_markdown(asked.units)}", answer.tables, answer.checks)
+            say(answer.title, answer.tables, answer.checks)
             yield from answer.names
             continue
         else:

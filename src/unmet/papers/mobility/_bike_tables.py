@@ -81,7 +81,7 @@ def errors(cells: Sequence[BikeCell]) -> Table:
 
 
 def checks(cells: Sequence[BikeCell]) -> list[Check]:
-    """What the paper says and what the issue at hand asks for, each with its figure."""
+    """What the paper claims and what ours should reach, each with its figure."""
     found = []
     aware = [model for block, model in _models(cells) if block == AS_PUBLISHED and model != "QNN"]
     for intensity in _intensities(cells):

@@ -38,7 +38,8 @@ def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any
     for row, hub in enumerate(hubs):
         for column, intensity in enumerate(intensities):
             here = pick(cells, hub=hub, intensity=intensity)
-            lines = {_NAMES.get(m, m): _line(here, m, measure, gammas) for m in models}
+            shown = [model for model in models if pick(here, model=model)]
+            lines = {_NAMES.get(m, m): _line(here, m, measure, gammas) for m in shown}
             ax = axes[row, column]
             plotting.plot_grid_lines(
                 ax,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.papers.mobility._bikes import QUICK
 from unmet.papers.mobility._demand import (
     CityDemand,
     Source,
@@ -32,6 +33,7 @@ class FleetConfig:
     ----------
     alphas : shares of the vehicles whose rides are removed; 0 stands beside the paper's four.
     subsets : random sets of vehicles for each share.
+    names : models to run; None: all.
     """
 
     alphas: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -39,16 +41,18 @@ class FleetConfig:
     units: int = 32
     activation: str = "tanh"
     seed: int = 1
+    names: tuple[str, ...] | None = None
     epochs: int | None = None
 
     @property
     def models(self) -> tuple[GridModel, ...]:
-        return (*published_models(self.units, self.activation), DEFAULT)
+        every = (*published_models(self.units, self.activation), DEFAULT)
+        return tuple(model for model in every if self.names is None or model.name in self.names)
 
 
 FULL = FleetConfig()
 MEDIUM = FleetConfig(subsets=3)
-SMOKE = FleetConfig(alphas=(0.0, 0.4), subsets=2, units=2, epochs=20)
+SMOKE = FleetConfig(alphas=(0.0, 0.4), subsets=2, units=2, names=QUICK, epochs=20)
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,15 +84,16 @@ def _show(cell: Cell | None, *, spread: bool) -> str:
 def checks(cells: Sequence[Cell]) -> list[Check]:
     found = []
     shares = sorted({cell.data for cell in cells if cell.block == AS_PUBLISHED and float(cell.data) > 0})
+    models = list(dict.fromkeys(cell.model for cell in select(cells, block=AS_PUBLISHED)))
     falls, text = True, []
-    for model in _ORDER[:5]:
+    for model in models:
         icp = [_mean(cells, AS_PUBLISHED, model, alpha) for alpha in shares]
         falls &= all(later < earlier for earlier, later in pairwise(icp))
         text.append(f"{model} {' → '.join(f'{value:.2f}' for value in icp)}")
     found.append(Check("As published: the ICP of all models falls with α", "; ".join(text), falls))
     unaware = [_mean(cells, AS_PUBLISHED, "QNN", alpha) for alpha in shares]
     worst = [
-        min(_mean(cells, AS_PUBLISHED, model, alpha) for model in _ORDER[1:5]) >= value
+        min(_mean(cells, AS_PUBLISHED, model, alpha) for model in models if model != "QNN") >= value
         for alpha, value in zip(shares, unaware)
     ]
     found.append(

@@ -25,9 +25,10 @@ def keras_rates(measured: Path = Path("out/bench/engine.json")) -> tuple[dict[st
 def keras_hours(linear: int, lstm: int, units: int | None) -> str:
     """A sentence: how long one-at-a-time Keras would need for so many networks on one core."""
     rates, source = keras_rates()
-    hours = (linear / rates["linear"] + lstm / rates["lstm"]) / 3600
+    minutes = (linear / rates["linear"] + lstm / rates["lstm"]) / 60
+    time = f"{minutes / 60:,.0f} hours" if minutes >= 120 else f"{minutes:,.0f} minutes"
     text = (
-        f"One-at-a-time Keras would need {hours:,.0f} h of one core for these {linear + lstm:,} networks "
+        f"One-at-a-time Keras would need {time} of one core for these {linear + lstm:,} networks "
         f"({linear:,} linear at {rates['linear']:g}/s, {lstm:,} LSTM at {rates['lstm']:g}/s; {source})"
     )
     if lstm and units not in (None, 32):
