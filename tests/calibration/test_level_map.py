@@ -14,12 +14,23 @@ LEVELS = (0.05, 0.5, 0.95)
 def test_bands_have_enough_rows_and_equal_rates_share_one() -> None:
     rng = np.random.default_rng(0)
     rate = np.concatenate([np.zeros(3000), rng.uniform(1, 2, size=2100)])
-    found = fit_level_map(rate, rng.uniform(size=rate.size), np.zeros(rate.size, bool), LEVELS)
+    found = fit_level_map(
+        rate, rng.uniform(size=rate.size), np.zeros(rate.size, bool), LEVELS, usual_rows=500
+    )
+    assert len(found.bands) > 3
     assert all(band.rows >= 500 for band in found.bands)
     assert sum(band.rows for band in found.bands) == rate.size
     assert found.bands[0].low == -np.inf
     assert found.bands[-1].high == np.inf
     assert len(set(found.band(np.zeros(5)))) == 1
+
+
+def test_too_few_rows_at_risk_in_a_small_band() -> None:
+    # Of 700 rows 35 lie beyond the level 0.95.
+    rng = np.random.default_rng(0)
+    found = fit_level_map(np.ones(700), rng.uniform(size=700), np.zeros(700, bool), LEVELS)
+    assert found.levels([1.0])[0, 2] == np.inf
+    assert found.identified_up_to([1.0])[0] == 0.5
 
 
 def test_few_rows_make_one_band() -> None:

@@ -9,7 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
 
 Floats = NDArray[np.float64]
+# A band must have 500 rows. Of 500 only 25 lie beyond the level 0.95, too few to identify it, so bands are made
+# of about 2,000, which leaves 50 also where half of the rows are cut off before.
 LEAST_ROWS = 500
+USUAL_ROWS = 2000
 LEAST_AT_RISK = 50
 MOST_BANDS = 10
 
@@ -89,6 +92,7 @@ def fit_level_map(
     *,
     edges: ArrayLike | None = None,
     least_rows: int = LEAST_ROWS,
+    usual_rows: int = USUAL_ROWS,
     least_at_risk: int = LEAST_AT_RISK,
     most_bands: int = MOST_BANDS,
 ) -> LevelMap:
@@ -106,8 +110,8 @@ def fit_level_map(
     nominal
         Levels wanted, increasing.
     edges
-        Inner edges of the bands; by default as many bands of equal size as have `least_rows` each, at most
-        `most_bands`.
+        Inner edges of the bands; by default bands of equal size, of `usual_rows` each and of `least_rows` at
+        the least, at most `most_bands`.
 
     Examples
     --------
@@ -120,7 +124,9 @@ def fit_level_map(
     flags, levels = np.asarray(censored), tuple(float(level) for level in np.asarray(nominal))
     if rates.shape != pits.shape or rates.ndim != 1 or not len(rates):
         raise ValueError(f"rate and values must be equally long, not {rates.shape} and {pits.shape}")
-    inner = _edges(rates, least_rows, most_bands) if edges is None else np.asarray(edges, np.float64)
+    inner = (
+        _edges(rates, least_rows, usual_rows, most_bands) if edges is None else np.asarray(edges, np.float64)
+    )
     number = np.searchsorted(inner, rates, side="right")
     outer = np.concatenate([[-np.inf], inner, [np.inf]])
     bands = []
@@ -133,9 +139,9 @@ def fit_level_map(
     return LevelMap(levels, tuple(bands))
 
 
-def _edges(rates: Floats, least_rows: int, most_bands: int) -> Floats:
+def _edges(rates: Floats, least_rows: int, usual_rows: int, most_bands: int) -> Floats:
     """Inner edges of bands of about equal size; equal rates share a band."""
-    count = max(1, min(most_bands, len(rates) // least_rows))
+    count = max(1, min(most_bands, len(rates) // max(usual_rows, least_rows)))
     while count > 1:
         edges = np.unique(np.quantile(rates, np.arange(1, count) / count))
         sizes = np.bincount(np.searchsorted(edges, rates, side="right"), minlength=len(edges) + 1)

@@ -74,4 +74,4 @@ def kaplan_meier(values: ArrayLike, censored: ArrayLike) -> Distribution:
     at_risk = len(times) - np.searchsorted(ordered, points)
     with np.errstate(divide="ignore"):
         survival = np.cumprod(1.0 - seen / np.maximum(at_risk, 1))
-    return Distribution(points, 1.0 - survival, at_risk.astype(np.int64))
+    return Distribution(points, np.asarray(1.0 - survival, np.float64), at_risk.astype(np.int64))

@@ -1,0 +1,20 @@
+"""From a panel to latent demand: forecasts, lost rides, what the data can tell."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unmet.forecasting._files import load_demand
+    from unmet.forecasting._fit import fit_demand
+    from unmet.forecasting._model import LEVELS, DemandModel
+
+# Loaded late: fitting imports SciPy and scikit-learn.
+_HOMES = {"fit_demand": "_fit", "load_demand": "_files", "DemandModel": "_model", "LEVELS": "_model"}
+
+__all__ = ["LEVELS", "DemandModel", "fit_demand", "load_demand"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unmet.forecasting' has no attribute {name!r}")
+    return getattr(import_module(f"unmet.forecasting.{_HOMES[name]}"), name)

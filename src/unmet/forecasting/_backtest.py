@@ -1,0 +1,111 @@
+"""Forecasts of the last weeks as they would have been made: refitted weekly, renewed daily."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._counts import count_quantiles, count_step
+from unmet.forecasting._curves import corrected_level, raw_level
+from unmet.forecasting._grid import Grid
+from unmet.forecasting._network import fit_network
+from unmet.forecasting._parametric import Parametric, fit_parametric
+from unmet.forecasting._spill import Neighbours
+from unmet.forecasting._views import View, make_view, training_rows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """Out-of-sample forecasts of periods [first, first + n); matrices (P, n), per model where said.
+
+    Attributes
+    ----------
+    counts, mean, shape, below, mass, uniform : of the negative binomial, as in `View`.
+    curves : name of the network → quantile curves of normal scores, shape (P · n, 9).
+    """
+
+    first: int
+    counts: Floats
+    mean: Floats
+    shape: Floats
+    below: Floats
+    mass: Floats
+    uniform: Floats
+    curves: dict[str, Floats]
+
+    def step(self, network: str | None, counts: Floats | None = None) -> tuple[Floats, Floats]:
+        """F(y−1) and f(y), of one network or (None) of the negative binomial; rows place by place.
+
+        For the counts seen, or for others of the same shape.
+        """
+        below, mass = (self.below, self.mass) if counts is None else count_step(counts, self.mean, self.shape)
+        below, top = below.reshape(-1), (below + mass).reshape(-1)
+        if network is None:
+            return below, top - below
+        low = corrected_level(self.curves[network], below)
+        return low, np.maximum(corrected_level(self.curves[network], np.minimum(top, 1.0)) - low, 0.0)
+
+    def quantiles(self, levels: Floats, network: str | None) -> Floats:
+        """Quantiles of demand + U at levels (n, K) or (K,), rows place by place."""
+        wanted = np.broadcast_to(levels, (self.mean.size, np.shape(levels)[-1]))
+        raw = wanted if network is None else raw_level(self.curves[network], wanted)
+        return count_quantiles(raw, self.mean.reshape(-1), self.shape.reshape(-1))
+
+
+def backtest(
+    grid: Grid,
+    near: Neighbours | None,
+    networks: Sequence[str],
+    days: int,
+    seed: int,
+    *,
+    use: str = "exposure",
+    tick: Callable[[], object] = lambda: None,
+) -> tuple[Backtest, Parametric]:
+    """Forecast the last `days` days, each from what was known the day before; also the last model fitted.
+
+    Rates are refitted every seven days on everything before; shocks, lags and levels are renewed every
+    day; networks are fitted once, on everything before the first day.
+    """
+    periods, week = len(grid.ds), 7 * grid.per_day
+    first = periods - days * grid.per_day
+    model: Parametric | None = None
+    fitted: dict[str, object] = {}
+    parts: list[View] = []
+    curves: dict[str, list[Floats]] = {name: [] for name in networks}
+    for begin in range(first, periods, week):
+        end = min(begin + week, periods)
+        model = fit_parametric(grid.until(begin), near, start=model)
+        if not fitted and networks:
+            known = make_view(model, grid.until(begin), near, seed)
+            X, scores, caps = training_rows(known, seed, use)
+            for name in networks:
+                fitted[name] = fit_network(name, X, scores, caps, seed)
+                tick()
+        view = make_view(model, grid.until(end), near, seed, origins_from=begin)
+        X = view.inputs(begin, end) if networks else np.zeros((0, 0))
+        for name in networks:
+            shape = (len(grid.places), end - begin, -1)
+            curves[name].append(fitted[name].predict_quantiles(X).reshape(shape))  # type: ignore[attr-defined]
+        parts.append(view)
+        tick()
+    assert model is not None
+
+    def join(name: str) -> Floats:
+        cuts = [
+            getattr(v, name)[:, b : min(b + week, periods)]
+            for v, b in zip(parts, range(first, periods, week))
+        ]
+        return np.concatenate(cuts, axis=1)
+
+    joined = {name: np.concatenate(pieces, axis=1) for name, pieces in curves.items()}
+    flat = {name: array.reshape(-1, array.shape[-1]) for name, array in joined.items()}
+    counts, mean, shape, below, mass, uniform = (
+        join(name) for name in ("counts", "mean", "shape", "below", "mass", "uniform")
+    )
+    return Backtest(first, counts, mean, shape, below, mass, uniform, flat), model

@@ -1,0 +1,106 @@
+"""Negative-binomial counts given mean and shape: probabilities, quantiles of count + U."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+Floats = NDArray[np.float64]
+# Above this mean the search by running sums is longer than one by bisection (and would underflow).
+_LARGE_MEAN = 60.0
+_BLOCK = 1 << 15
+
+
+def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats, Floats]:
+    """F(y−1) and f(y) of the negative binomial with variance mean + mean²/shape.
+
+    Examples
+    --------
+    >>> below, mass = count_step([0.0, 1.0], [1.0, 1.0], [1.0, 1.0])
+    >>> below.tolist(), mass.tolist()
+    ([0.0, 0.5], [0.5, 0.25])
+    """
+    counts, means, shapes = np.broadcast_arrays(
+        *(np.asarray(values, np.float64) for values in (y, mean, shape))
+    )
+    share = shapes / (shapes + means)
+    below = np.where(counts > 0, special.betainc(shapes, np.maximum(counts, 1e-300), share), 0.0)
+    return below, np.exp(log_mass(counts, means, shapes))
+
+
+def log_mass(y: Floats, mean: Floats, shape: Floats) -> Floats:
+    """log f(y)."""
+    return (
+        special.gammaln(y + shape)
+        - special.gammaln(shape)
+        - special.gammaln(y + 1)
+        + special.xlogy(y, mean / (shape + mean))
+        - shape * np.log1p(mean / shape)
+    )
+
+
+def count_quantiles(levels: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> Floats:
+    """Quantiles of N + U, N negative binomial and U uniform: k + (θ − F(k−1)) / f(k) with F(k−1) ≤ θ < F(k).
+
+    The whole part is the quantile of N. Levels that are not finite give inf.
+
+    Parameters
+    ----------
+    levels
+        Shape (n, K).
+    mean, shape
+        Shape (n,).
+
+    Examples
+    --------
+    >>> count_quantiles([[0.25, 0.75]], [1.0], [1.0]).tolist()
+    [[0.5, 2.0]]
+    """
+    wanted = np.asarray(levels, np.float64)
+    means, shapes = np.asarray(mean, np.float64), np.asarray(shape, np.float64)
+    out = np.full(wanted.shape, np.inf)
+    order = np.argsort(means, kind="stable")  # equal means finish together
+    for start in range(0, len(order), _BLOCK):
+        rows = order[start : start + _BLOCK]
+        search = _by_sums if means[rows[-1]] <= _LARGE_MEAN else _by_bisection
+        out[rows] = search(wanted[rows], means[rows], shapes[rows])
+    return out
+
+
+def _by_sums(levels: Floats, mean: Floats, shape: Floats) -> Floats:
+    """Add up f(0), f(1), … until every level is passed."""
+    finite = np.isfinite(levels)
+    # Levels so near 1 that rounding would never let the sum pass them.
+    target = np.ascontiguousarray(np.where(finite, np.minimum(levels, 1 - 1e-9), -1.0).T)
+    out = np.zeros_like(target)
+    odds = mean / (shape + mean)
+    mass = np.exp(-shape * np.log1p(mean / shape))
+    total = np.zeros_like(mean)
+    rows = np.arange(len(mean))
+    count = 0
+    while len(rows):
+        reached = total + mass
+        for index in range(len(target)):
+            level = target[index, rows]
+            here = (level >= total) & (level < reached)
+            if here.any():
+                out[index, rows[here]] = count + (level[here] - total[here]) / mass[here]
+        more = reached <= target[:, rows].max(axis=0)
+        count += 1
+        rows, total = rows[more], reached[more]
+        mass = mass[more] * odds[more] * (shape[more] + count - 1) / count
+        odds, shape = odds[more], shape[more]
+    return np.where(finite, out.T, np.inf)
+
+
+def _by_bisection(levels: Floats, mean: Floats, shape: Floats) -> Floats:
+    finite = np.isfinite(levels)
+    target = np.where(finite, np.clip(levels, 0.0, 1 - 1e-9), 0.5)
+    m, a = np.broadcast_to(mean[:, None], levels.shape), np.broadcast_to(shape[:, None], levels.shape)
+    share = a / (a + m)
+    low, high = np.full(levels.shape, -1.0), np.ceil(m + 60 * np.sqrt(m + m * m / a) + 60)
+    while (high - low > 1).any():  # F(low) ≤ θ < F(high)
+        middle = np.floor((low + high) / 2)
+        passed = special.betainc(a, middle + 1, share) > target
+        high, low = np.where(passed, middle, high), np.where(passed, low, middle)
+    below, mass = count_step(high, m, a)
+    return np.where(finite, high + np.clip((target - below) / np.maximum(mass, 1e-300), 0, 1), np.inf)

@@ -1,0 +1,74 @@
+"""Sums over a day: their distribution from the hours' shocks, calibrated on their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.calibration import LevelMap, fit_level_map, randomised_pit
+from unmet.forecasting._counts import count_quantiles, count_step
+
+Floats = NDArray[np.float64]
+
+
+def sum_over_days(mean: Floats, shape: Floats, persistence: float, per_day: int) -> tuple[Floats, Floats]:
+    """Mean and shape of a negative binomial with the mean and variance of the sum over each day; (P, days).
+
+    With shocks of mean 1 in units of each hour's mean, covariance ρ^(k−h) v_h for h ≤ k:
+    Var Σ N = Σ μ_h + Σ_h Σ_k μ_h μ_k ρ^|k−h| v_min(h,k), v = 1/shape.
+    """
+    days = mean.shape[1] // per_day
+    m = mean[:, : days * per_day].reshape(len(mean), days, per_day)
+    v = 1 / shape[:, : days * per_day].reshape(m.shape)
+    hours = np.arange(per_day)
+    tie = np.power(float(persistence), np.abs(hours[:, None] - hours))
+    first = np.triu(tie, 1)  # pairs h < k, with the variance of the earlier
+    both = np.einsum("pdh,hk,pdk->pd", m * v, first, m, optimize=True)
+    extra = (m * m * v).sum(axis=-1) + 2 * both
+    total = m.sum(axis=-1)
+    return total, total * total / np.maximum(extra, 1e-12 * total * total + 1e-300)
+
+
+def calibrate_days(
+    demand: Floats, mean: Floats, shape: Floats, levels: tuple[float, ...], seed: int
+) -> tuple[LevelMap, dict[str, Any]]:
+    """Level map of daily sums and how it held, week by week from the other weeks.
+
+    Parameters
+    ----------
+    demand : sums of demand, each hour that was cut off completed by a draw of the rest, shape (P, days).
+        Almost every day has such an hour, so sums of pickups would nearly all be bounds.
+    mean, shape : of the forecast.
+    """
+    below, mass = (part.reshape(-1) for part in count_step(demand, mean, shape))
+    uniform = np.random.default_rng([seed, 37]).uniform(size=below.shape)
+    none = np.zeros(below.shape, bool)
+    pit, rate = randomised_pit(below, mass, uniform, none), mean.reshape(-1)
+    week = np.tile(np.arange(demand.shape[1]) // 7, len(demand))
+    found = fit_level_map(rate, pit, none, levels)
+    edges = [band.low for band in found.bands[1:]]
+    used = found.levels(rate)
+    if week.max() > 0:
+        for one in range(week.max() + 1):
+            rows = week != one
+            taught = fit_level_map(rate[rows], pit[rows], none[rows], levels, edges=edges)
+            used[~rows] = taught.levels(rate[~rows])
+    inside = (pit > used[:, 0]) & (pit <= used[:, -1])
+    quantiles = count_quantiles(used, mean.reshape(-1), shape.reshape(-1))
+    whole = demand.reshape(-1)
+    plain = (whole >= np.floor(quantiles[:, 0])) & (whole <= np.floor(quantiles[:, -1]))
+    account = {
+        "bands": found.as_dicts(),
+        "coverage": {
+            "plain": float(plain.mean()),
+            "randomised": float(inside.mean()),
+            "lower_tail": float((pit <= used[:, 0]).mean()),
+            "upper_tail": float((pit > used[:, -1]).mean()),
+            "weeks": [float(inside[week == one].mean()) for one in range(week.max() + 1)],
+            "nominal": 0.9,
+        },
+        "on": "demand completed from exposure",
+    }
+    return found, account

@@ -1,0 +1,241 @@
+"""From a panel to a fitted demand model: backtest, choice of network, calibration, lost rides."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._backtest import Backtest, backtest
+from unmet.forecasting._calibrate import Calibrated, calibrate
+from unmet.forecasting._daily import calibrate_days, sum_over_days
+from unmet.forecasting._grid import Grid, make_grid
+from unmet.forecasting._inputs import WEEKS_BACK
+from unmet.forecasting._lost import estimate_lost
+from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
+from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
+from unmet.forecasting._network import KINDS, fit_network
+from unmet.forecasting._parametric import Parametric, fit_parametric
+from unmet.forecasting._spill import Neighbours, find_neighbours
+from unmet.forecasting._views import make_view, training_rows
+from unmet.runs import progress as progress_bar
+from unmet.runs import run_shards
+
+Floats = NDArray[np.float64]
+_LEAST_TRAINING_DAYS = 7
+
+
+def fit_demand(
+    panel: Any,
+    *,
+    stations: Mapping[str, Any] | None = None,
+    levels: Sequence[float] = LEVELS,
+    seed: int = 0,
+    networks: Sequence[str] = ("linear", "mlp", "lstm"),
+    backtest_days: int = 28,
+    baselines: bool = True,
+    never_available: str = "raise",
+    jobs: int = 1,
+    progress: bool | None = None,
+) -> DemandModel:
+    """Fit latent demand to a panel.
+
+    Parameters
+    ----------
+    panel : a `Panel`, or the path of a panel file.
+    stations : columns unique_id, lat, lng. With them, people who find a place empty and take a vehicle next
+        door are told apart from those lost; without, nobody is taken to walk.
+    levels : nominal levels, increasing; they must hold 0.05 and 0.95.
+    seed : of every draw; the same panel, settings and seed give the same model.
+    networks : kinds to choose among by their loss in the backtest.
+    backtest_days : forecasts of so many last days are made as they would have been, to calibrate and compare.
+        Fewer are used where the panel is short: a week must be left before them.
+    baselines : also fit the models that know less (unaware, dropped rows), for `measures`.
+    never_available : {"raise", "keep"}
+        "keep" takes places that never had a vehicle to be like the average one.
+    jobs : processes.
+    progress : show a progress bar; None: when a terminal is attached.
+
+    Returns
+    -------
+    DemandModel
+    """
+    wanted = tuple(float(level) for level in levels)
+    if list(wanted) != sorted(set(wanted)) or not {0.05, 0.5, 0.95} <= set(wanted) or wanted[0] <= 0:
+        raise ValueError(f"levels must increase inside (0, 1) and hold 0.05, 0.5 and 0.95, not {wanted}")
+    if not networks:
+        raise ValueError(f"networks must name at least one of {', '.join(map(repr, KINDS))}")
+    for name in networks:
+        if name not in KINDS:
+            raise ValueError(f"networks must be among {', '.join(map(repr, KINDS))}, not {name!r}")
+    if backtest_days < 7:
+        raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
+    grid = make_grid(panel, never_available=never_available)
+    near = _neighbours(grid, stations)
+    days = min(backtest_days, (len(grid.ds) // grid.per_day - _LEAST_TRAINING_DAYS) // 7 * 7)
+    tasks: list[tuple[str, Grid, Neighbours | None, tuple[str, ...], int, int]] = [
+        ("aware", grid, near, tuple(networks), days, seed)
+    ]
+    if baselines:
+        least = ("linear" if "linear" in networks else networks[0],)
+        tasks += [(name, _blinded(grid, name), None, least, days, seed) for name in ("unaware", "dropped")]
+    results: dict[str, tuple[Backtest, Parametric]] = {}
+    with progress_bar(len(tasks) + 1, "Demand", "fits", shown=progress) as bar:
+        for index, result in run_shards(_run, tasks, jobs=jobs):
+            results[tasks[index][0]] = result
+            bar.advance()
+        test, model = results["aware"]
+        measures = _compare(grid, results, wanted)
+        chosen = next(entry for entry in measures if entry["chosen"])["network"]
+        found = calibrate(grid, test, chosen, wanted)
+        fitted = _finish(grid, near, test, model, chosen, found, wanted, seed)
+        bar.advance()
+    if found.account["assumption"]["warn"]:
+        warnings.warn(
+            "running out seems to depend on demand beyond what the model knows: calibrated levels differ by "
+            f"{found.account['assumption']['difference']:.3f} from those of min(y, threshold); upper "
+            "quantiles are less sure than they claim",
+            UserWarning,
+            stacklevel=2,
+        )
+    return replace(fitted, measures=measures)
+
+
+def _run(task: tuple[str, Grid, Neighbours | None, tuple[str, ...], int, int]) -> tuple[Backtest, Parametric]:
+    name, grid, near, networks, days, seed = task
+    return backtest(grid, near, networks, days, seed, use="exposure" if name == "aware" else "seen")
+
+
+def _blinded(grid: Grid, how: str) -> Grid:
+    """The grid as a model sees it that takes pickups for demand, or leaves out rows that were cut off."""
+    full = np.where(grid.known, 1.0, 0.0)
+    none = np.zeros_like(grid.censored)
+    if how == "unaware":
+        return replace(grid, exposure=full, censored=none)
+    kept = grid.known & ~grid.censored
+    return replace(
+        grid, y=np.where(kept, grid.y, 0.0), exposure=np.where(kept, 1.0, 0.0), known=kept, censored=none
+    )
+
+
+def _neighbours(grid: Grid, stations: Mapping[str, Any] | None) -> Neighbours | None:
+    if stations is None:
+        return None
+    missing = [name for name in ("unique_id", "lat", "lng") if name not in stations]
+    if missing:
+        raise ValueError(f"stations has no column {', '.join(missing)}: it needs unique_id, lat and lng")
+    where = {str(place): k for k, place in enumerate(stations["unique_id"])}
+    index = np.array([where.get(str(place), -1) for place in grid.places])
+    lat, lng = (
+        np.where(index >= 0, np.asarray(stations[name], np.float64)[index], np.nan) for name in ("lat", "lng")
+    )
+    if np.isfinite(lat + lng).sum() < 2:
+        return None
+    return find_neighbours(lat, lng)
+
+
+_TITLES = {"linear": "linear", "mlp": "MLP", "lstm": "LSTM"}
+
+
+def _compare(
+    grid: Grid, results: dict[str, tuple[Backtest, Parametric]], levels: tuple[float, ...]
+) -> list[dict[str, Any]]:
+    """Every model on the rows of the backtest; the network with the lowest loss is chosen."""
+    test = results["aware"][0]
+    wanted = np.array(levels)
+    part = slice(test.first, None)
+    known, flags = grid.known[:, part].reshape(-1), grid.censored[:, part].reshape(-1)
+
+    def entry(title: str, source: Backtest, network: str | None) -> dict[str, Any]:
+        quantiles = source.quantiles(wanted, network)
+        row = measure(title, grid, test.first, test.counts, test.uniform, quantiles, wanted)
+        below, mass = source.step(network, test.counts)
+        uniform = test.uniform.reshape(-1)
+        row["coverage"] = raw_coverage(below[known], mass[known], uniform[known], flags[known])
+        return row | {"network": network}
+
+    rows = [entry(f"censored quantile network ({_TITLES[name]})", test, name) for name in test.curves]
+    best = min(rows, key=lambda row: row["pinball"])
+    best["chosen"] = True
+    rows.append(entry("negative binomial", test, None))
+    for name, title in (("unaware", "unaware quantile network"), ("dropped", "dropped censored rows")):
+        if name in results:
+            source = results[name][0]
+            rows.append(entry(title, source, next(iter(source.curves))))
+    naive = seasonal_naive(grid, test.first, test.uniform, wanted)
+    row = measure("seasonal naive", grid, test.first, test.counts, test.uniform, naive, wanted)
+    exact = known & ~flags
+    seen = (test.counts + test.uniform).reshape(-1)
+    row["coverage"] = float(((seen >= naive[:, 0]) & (seen <= naive[:, -1]))[exact].mean())
+    return [*rows, row | {"network": None}]
+
+
+def _finish(
+    grid: Grid,
+    near: Neighbours | None,
+    test: Backtest,
+    model: Parametric,
+    chosen: str,
+    found: Calibrated,
+    levels: tuple[float, ...],
+    seed: int,
+) -> DemandModel:
+    """Fit rates and the chosen network to the whole panel, look back, and put everything together."""
+    model = fit_parametric(grid, near, start=model)
+    view = make_view(model, grid, near, seed)
+    network = fit_network(chosen, *training_rows(view, seed), seed)
+    enough = grid.exposure.sum(axis=1) >= 50
+    sure = found.map.identified_up_to(view.past.rate.reshape(-1)).reshape(grid.y.shape) >= levels[-1]
+    lost = estimate_lost(model, grid, view.past, sure & enough[:, None], seed)
+    daily_map, account = None, dict(found.account)
+    if grid.per_day > 1:
+        mean, shape = sum_over_days(test.mean, test.shape, model.shocks.persistence, grid.per_day)
+        demand = lost.completed[:, test.first :].reshape(len(grid.places), -1, grid.per_day).sum(axis=-1)
+        daily_map, account["daily"] = calibrate_days(demand, mean, shape, levels, seed)
+    kept = slice(-WEEKS_BACK * 7 * grid.per_day, None)
+    return DemandModel(
+        levels=levels,
+        places=grid.places,
+        zone=grid.zone,
+        by=grid.by,
+        last=grid.ds[-1],
+        parametric=model,
+        network=network,
+        network_name=chosen,
+        shock_mean=view.past.followed.mean_after[:, -1],
+        shock_variance=view.past.followed.variance_after[:, -1],
+        scores=type(view.scores)(view.scores.score[:, kept], view.scores.censored[:, kept]),
+        short=view.short,
+        map=found.map,
+        daily_map=daily_map,
+        seed=seed,
+        backtest=_backtest_columns(grid, test, chosen, found, levels),
+        calibration=account,
+        past=lost,
+        unused=grid.unused,
+    )
+
+
+def _backtest_columns(
+    grid: Grid, test: Backtest, chosen: str, found: Calibrated, levels: tuple[float, ...]
+) -> Columns:
+    part = slice(test.first, None)
+    periods = test.mean.shape[1]
+    raw = test.quantiles(np.array(levels), chosen)
+    quantiles = test.quantiles(found.used, chosen)
+    columns: Columns = {
+        "unique_id": np.repeat(grid.places, periods),
+        "ds": np.tile(grid.ds[part], len(grid.places)),
+        "y": grid.y[:, part].reshape(-1),
+        "censored": grid.censored[:, part].reshape(-1),
+        "exposure": np.where(grid.known, grid.exposure, np.nan)[:, part].reshape(-1),
+        "threshold": grid.threshold[:, part].reshape(-1),
+        "mean": test.mean.reshape(-1),
+    }
+    columns |= {column_name(level, "raw"): raw[:, k] for k, level in enumerate(levels)}
+    columns |= {column_name(level): quantiles[:, k] for k, level in enumerate(levels)}
+    return columns | {"pit": found.pit, "pit_censored": found.censored}

@@ -1,0 +1,168 @@
+"""A panel as matrices of places by periods, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+NEEDED = ("unique_id", "ds", "y", "censored", "exposure")
+LEAST_DAYS = 14
+# Columns of a panel that say what happened; all other numbers may explain demand.
+_BOOKS = {
+    *("unique_id", "ds", "y", "censored", "exposure", "threshold", "supply", "returns", "deliveries"),
+    *("removals", "stock_start", "stock_end", "capacity", "inferred", "observed"),
+    *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
+}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What was seen, as matrices of shape (P places, T periods).
+
+    Attributes
+    ----------
+    places, ds
+        Ids (P,) and starts of periods (T,), naive UTC.
+    y, exposure, threshold
+        Pickups, open share, stock that was there for sure (NaN where not known).
+    censored, known
+        Flags; rows that say anything (open and known throughout the period).
+    open
+        Share of the period in which the place was known and open.
+    covariates
+        Columns that are the same at all places, by name, shape (T,).
+    unused
+        Names of columns that were left aside because they differ between places or are no numbers.
+    """
+
+    places: NDArray[Any]
+    ds: NDArray[Any]
+    y: Floats
+    exposure: Floats
+    censored: NDArray[np.bool_]
+    threshold: Floats
+    known: NDArray[np.bool_]
+    open: Floats
+    covariates: dict[str, Floats]
+    zone: str
+    by: str
+    unused: tuple[str, ...] = ()
+
+    @property
+    def per_day(self) -> int:
+        return 24 if self.by == "hour" else 1
+
+    def until(self, period: int) -> Grid:
+        """The grid as it was before `period`."""
+        cut = {
+            name: getattr(self, name)[:, :period]
+            for name in ("y", "exposure", "censored", "threshold", "known", "open")
+        }
+        covariates = {name: values[:period] for name, values in self.covariates.items()}
+        return replace(self, ds=self.ds[:period], covariates=covariates, **cut)
+
+
+def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
+    """Check a panel and lay it out as a grid.
+
+    Parameters
+    ----------
+    panel : a `Panel`, the path of a panel file, or a mapping of columns with `about`.
+    never_available : {"raise", "keep"}
+        What to do with places that never had a vehicle: nothing can be learned about their own demand.
+    """
+    if never_available not in ("raise", "keep"):
+        raise ValueError(f"never_available must be 'raise' or 'keep', not {never_available!r}")
+    if isinstance(panel, (str, os.PathLike)):
+        from unmet.mobility import read_panel
+
+        panel = read_panel(panel)
+    columns: Mapping[str, Any] = panel.columns
+    missing = [name for name in NEEDED if name not in columns]
+    if missing:
+        raise ValueError(
+            f"panel has no column {', '.join(missing)}: build it with `unmet panel`, which writes all of them"
+        )
+    zone, by = panel.about.get("zone"), panel.about.get("by", "hour")
+    if zone is None:
+        raise ValueError("panel names no zone: build it with `unmet panel --zone …`")
+    if by not in ("hour", "day"):
+        raise ValueError(f"panel is by {by!r}; demand is fitted by 'hour' or 'day': build it with --by hour")
+    ids, stamps = np.asarray(columns["unique_id"]), np.asarray(columns["ds"], "datetime64[us]")
+    places, ds = np.unique(ids.astype(str)), np.unique(stamps)
+    shape = (len(places), len(ds))
+    order = np.lexsort((stamps, ids.astype(str)))
+    complete = len(ids) == shape[0] * shape[1]
+    if complete:
+        complete = bool((stamps[order].reshape(shape) == ds).all())
+    if not complete:
+        raise ValueError(
+            f"panel has {len(ids)} rows for {shape[0]} places and {shape[1]} periods: it needs one row for "
+            "each place and period; build it with `unmet panel`"
+        )
+    days = len(ds) / (24 if by == "hour" else 1)
+    if days < LEAST_DAYS:
+        raise ValueError(
+            f"panel covers {days:.1f} days; demand needs at least {LEAST_DAYS}: add more trip files"
+        )
+
+    def matrix(name: str, default: float) -> Floats:
+        if name not in columns:
+            return np.full(shape, default)
+        return np.asarray(columns[name]).astype(np.float64)[order].reshape(shape)
+
+    y, exposure, seen = matrix("y", 0), matrix("exposure", 1), matrix("observed", 1)
+    if (y[np.isfinite(y)] < 0).any() or (y != np.floor(y)).any():
+        raise ValueError("panel column y must hold whole numbers of at least 0: pickups seen")
+    known = np.isfinite(exposure) & np.isfinite(y) & (seen > 0.99)
+    covariates, unused = _covariates(columns, order, shape)
+    grid = Grid(
+        places=places.astype(object),
+        ds=ds,
+        y=np.where(known, y, 0.0),
+        exposure=np.where(known, np.clip(exposure, 0, 1), 0.0),
+        censored=np.asarray(columns["censored"]).astype(bool)[order].reshape(shape) & known,
+        threshold=matrix("threshold", np.nan),
+        known=known,
+        open=np.where(np.isfinite(seen), seen, 0.0),
+        covariates=covariates,
+        zone=zone,
+        by=by,
+        unused=unused,
+    )
+    never = places[(grid.exposure.sum(axis=1) <= 0)]
+    if len(never) and never_available == "raise":
+        raise ValueError(
+            f"{len(never)} places never had a vehicle (such as {', '.join(never[:5])}): "
+            "their demand cannot be told; take them out of the panel, or pass never_available='keep'"
+        )
+    if len(never) == len(places):
+        raise ValueError("no place ever had a vehicle: check the status feed of the panel")
+    return grid
+
+
+def _covariates(
+    columns: Mapping[str, Any], order: NDArray[Any], shape: tuple[int, int]
+) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """Columns that are numbers and the same at all places; names of the others."""
+    found, unused = {}, []
+    for name, values in columns.items():
+        if name in _BOOKS:
+            continue
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            unused.append(name)
+            continue
+        matrix = array.astype(np.float64)[order].reshape(shape)
+        first = matrix[0]
+        if not ((matrix == first) | (np.isnan(matrix) & np.isnan(first))).all():
+            unused.append(name)
+        elif np.isfinite(first).any():
+            found[name] = first.copy()
+    return found, tuple(unused)

@@ -1,0 +1,74 @@
+"""What the quantile network sees of each row: the expected count, the place, the calendar, weather, lags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._calendar import Calendar
+from unmet.forecasting._parametric import Parametric
+
+Floats = NDArray[np.float64]
+WEEKS_BACK = 4
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Normal scores of past counts under the negative binomial, with flags where they are bounds; (P, T).
+
+    Score 0 stands for what is not known.
+    """
+
+    score: Floats
+    censored: NDArray[np.bool_]
+
+    def lags(self, period: NDArray[np.int64], week: int) -> list[Floats]:
+        """Scores and flags four to one weeks before each period, the oldest first; columns of shape (P, n).
+
+        The lag is the first whole number of weeks that lies before the end of what is known.
+        """
+        end = self.score.shape[1]
+        back = np.maximum(1, -(-(period - end + 1) // week))  # whole weeks until the past is reached
+        columns = []
+        for extra in range(WEEKS_BACK - 1, -1, -1):
+            at = period - (back + extra) * week
+            inside = at >= 0
+            take = np.maximum(at, 0)
+            columns.append(np.where(inside, self.score[:, take], 0.0))
+            columns.append(np.where(inside, self.censored[:, take], False).astype(np.float64))
+        return columns
+
+
+def inputs(
+    model: Parametric,
+    mean: Floats,
+    shape: Floats,
+    calendar: Calendar,
+    covariates: Mapping[str, Floats],
+    lags: list[Floats],
+    short: Floats,
+    places: NDArray[np.int64] | None = None,
+) -> Floats:
+    """Columns of the network, rows place by place, shape (P · n, columns).
+
+    The leading 8 columns are the sequence (score and flag of the same hour four to one weeks before); then
+    log mean and shape of the negative binomial, the place's level, how often the place runs out (`short`),
+    the hour in two waves, Saturday, Sunday and the covariates.
+    """
+    size = mean.shape
+    turn = 2 * np.pi * (calendar.hour / 24 if calendar.cells == 72 else calendar.weekday / 7)
+    along = [np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)]
+    along += [(calendar.weekday == 5).astype(float), (calendar.weekday == 6).astype(float)]
+    for name, known in model.terms.columns.items():
+        usual = np.asarray(known["usual"])[calendar.hour]
+        values = np.asarray(covariates.get(name, usual), np.float64)
+        values = np.clip(np.where(np.isfinite(values), values, usual), known["lowest"], known["highest"])
+        along.append((values - known["lowest"]) / (known["highest"] - known["lowest"]))
+    across = [model.rates.level if places is None else model.rates.level[places], short]
+    parts = [*lags, np.log(np.maximum(mean, 1e-6)), np.log(shape)]
+    parts += [np.broadcast_to(values[:, None], size) for values in across]
+    parts += [np.broadcast_to(values, size) for values in along]
+    return np.stack([np.ascontiguousarray(part).reshape(-1) for part in parts], axis=1)

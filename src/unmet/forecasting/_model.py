@@ -1,0 +1,248 @@
+"""The fitted demand model: forecasts, rates, lost rides, accounts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmet.calibration import LevelMap
+from unmet.forecasting._calendar import make_calendar, next_periods
+from unmet.forecasting._counts import count_quantiles
+from unmet.forecasting._curves import raw_level
+from unmet.forecasting._daily import sum_over_days
+from unmet.forecasting._inputs import Scores, inputs
+from unmet.forecasting._lost import Lost
+from unmet.forecasting._parametric import Parametric
+
+Floats = NDArray[np.float64]
+Columns = dict[str, np.ndarray]
+LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+_PLACES_AT_ONCE = 512
+_LONGEST_DAYS = 366
+
+
+@dataclass(frozen=True)
+class DemandModel:
+    """Latent demand of all places: made by `fit_demand`, or read by `load_demand`.
+
+    Attributes
+    ----------
+    levels, places, zone, by, last : nominal levels, ids, zone, "hour" or "day", last period of the panel.
+    parametric, network, network_name : the negative binomial and the quantile network that corrects it.
+    shock_mean, shock_variance : what the last counts say about the shock of each place.
+    scores : normal scores of the last weeks, for lags. `short`: how often each place ran out.
+    map, daily_map : levels to use, by band of predicted rate.
+    backtest, calibration, measures : columns, account and comparison; None after loading.
+    """
+
+    levels: tuple[float, ...]
+    places: NDArray[Any]
+    zone: str
+    by: str
+    last: np.datetime64
+    parametric: Parametric
+    network: Any
+    network_name: str
+    shock_mean: Floats
+    shock_variance: Floats
+    scores: Scores
+    short: Floats
+    map: LevelMap
+    daily_map: LevelMap | None
+    seed: int
+    backtest: Columns | None = None
+    calibration: dict[str, Any] | None = None
+    measures: list[dict[str, Any]] | None = None
+    past: Lost | None = None
+    unused: tuple[str, ...] = ()
+
+    @property
+    def per_day(self) -> int:
+        return 24 if self.by == "hour" else 1
+
+    def forecast(
+        self,
+        horizon: int,
+        *,
+        places: Sequence[str] | None = None,
+        start: Any = None,
+        weather: Mapping[str, ArrayLike] | None = None,
+    ) -> Columns:
+        """Calibrated quantiles of demand for the next periods.
+
+        Parameters
+        ----------
+        horizon : number of periods.
+        places : ids; all by default.
+        start : first period (naive UTC); by default the one after the panel.
+        weather : covariates of the panel by name, one value per period. Where none is given, the usual value
+            of the hour in the last four weeks.
+
+        Returns
+        -------
+        columns unique_id, ds, mean, q05 … q95, identified_up_to, and unmet, unmet-lo-90, unmet-hi-90,
+        unmet-lo-50, unmet-hi-50. Quantiles q are those of demand + U, U uniform: their whole part is the
+        quantile of the count, and is what the `unmet` columns hold. Not identified: inf.
+        """
+        index, ds, offset = self._ask(horizon, places, start)
+        covariates = self._covariates(weather, horizon)
+        parts = []
+        for begin in range(0, len(index), _PLACES_AT_ONCE):
+            parts.append(self._quantiles(index[begin : begin + _PLACES_AT_ONCE], ds, offset, covariates))
+        mean, quantiles, identified = (np.concatenate(part) for part in zip(*parts))
+        columns: Columns = {
+            "unique_id": np.repeat(self.places[index], horizon),
+            "ds": np.tile(ds, len(index)),
+            "mean": mean,
+        }
+        columns |= {column_name(level): quantiles[:, k] for k, level in enumerate(self.levels)}
+        columns["identified_up_to"] = identified
+        return columns | nixtla_names(self.levels, quantiles)
+
+    def forecast_days(self, days: int, *, places: Sequence[str] | None = None, start: Any = None) -> Columns:
+        """Quantiles of the sums over the next days of 24 periods, calibrated on their own."""
+        if self.daily_map is None:
+            raise ValueError("forecast_days is for panels by hour; this one is by day: use forecast")
+        index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, places, start)
+        mean, shape = self._foreseen(index, ds, offset, {})
+        total, form = sum_over_days(mean, shape, self.parametric.shocks.persistence, self.per_day)
+        total, form = total.reshape(-1), form.reshape(-1)
+        quantiles = count_quantiles(self.daily_map.levels(total), total, form)
+        columns: Columns = {
+            "unique_id": np.repeat(self.places[index], days),
+            "ds": np.tile(ds[:: self.per_day], len(index)),
+            "mean": total,
+        }
+        return columns | {column_name(level): quantiles[:, k] for k, level in enumerate(self.levels)}
+
+    def rates(
+        self,
+        horizon: int,
+        *,
+        places: Sequence[str] | None = None,
+        start: Any = None,
+        weather: Mapping[str, ArrayLike] | None = None,
+    ) -> Columns:
+        """Mean (`rate`) and shape of the negative binomial of demand for the next periods."""
+        index, ds, offset = self._ask(horizon, places, start)
+        mean, shape = self._foreseen(index, ds, offset, self._covariates(weather, horizon))
+        return {
+            "unique_id": np.repeat(self.places[index], horizon),
+            "ds": np.tile(ds, len(index)),
+            "rate": mean.reshape(-1),
+            "shape": shape.reshape(-1),
+        }
+
+    def lost(self) -> Columns:
+        """Every row of the panel with the demand behind it and what was lost."""
+        return self._seen().columns
+
+    def lost_total(self) -> dict[str, Any]:
+        """Totals with 90% intervals: all places, each place, each day."""
+        return self._seen().total
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write what forecasts need to a folder: safetensors and JSON, no pickle."""
+        from unmet.forecasting._files import save_demand
+
+        save_demand(self, folder)
+
+    def _seen(self) -> Lost:
+        if self.past is None:
+            raise ValueError(
+                "a loaded model does not hold the past: read lost.parquet of the run, or fit the panel again"
+            )
+        return self.past
+
+    def _ask(self, horizon: int, places: Sequence[str] | None, start: Any) -> tuple[Any, Any, int]:
+        """Places asked for, starts of periods, and how many periods lie between the panel and the first."""
+        most = _LONGEST_DAYS * self.per_day
+        if (
+            not isinstance(horizon, (int, np.integer))
+            or isinstance(horizon, bool)
+            or not 1 <= horizon <= most
+        ):
+            raise ValueError(f"horizon must be a whole number of periods from 1 to {most}, not {horizon!r}")
+        offset = 0
+        if start is not None:
+            try:
+                wanted = np.datetime64(start, "us")
+            except ValueError:
+                raise ValueError(f"start must be a moment such as 2024-06-01T00:00, not {start!r}") from None
+            known = next_periods(self.last, most, self.zone, self.by)
+            at = int(np.searchsorted(known, wanted))
+            if at == len(known) or known[at] != wanted:
+                raise ValueError(
+                    f"start must be the start of a period within a year after {self.last}, not {start!r}"
+                )
+            offset = at
+        ds = next_periods(self.last, offset + int(horizon), self.zone, self.by)[offset:]
+        if places is None:
+            return np.arange(len(self.places)), ds, offset
+        position = {place: k for k, place in enumerate(self.places)}
+        unknown = [place for place in places if place not in position]
+        if unknown:
+            raise ValueError(f"places: the panel has no place {unknown[0]!r}; it has {len(position)} others")
+        return np.array([position[place] for place in places], np.int64), ds, offset
+
+    def _covariates(self, weather: Mapping[str, ArrayLike] | None, horizon: int) -> dict[str, Floats]:
+        found = {}
+        for name, values in (weather or {}).items():
+            if name == "ds":
+                continue
+            if name not in self.parametric.terms.columns:
+                raise ValueError(
+                    f"weather has {name!r}, which the panel had not: it had "
+                    f"{', '.join(self.parametric.terms.columns) or 'no covariates'}"
+                )
+            array = np.asarray(values, np.float64)
+            if array.shape != (horizon,):
+                raise ValueError(
+                    f"weather[{name!r}] must have one value per period, {horizon}, not {array.shape}"
+                )
+            found[name] = array
+        return found
+
+    def _foreseen(
+        self, index: Any, ds: Any, offset: int, covariates: dict[str, Floats]
+    ) -> tuple[Floats, Floats]:
+        calendar = make_calendar(ds, self.zone, self.by)
+        model = self.parametric
+        rate = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, covariates), index))
+        steps = offset + 1 + np.arange(len(ds))
+        mean, variance = model.shocks.ahead(
+            self.shock_mean[index, None], self.shock_variance[index, None], steps
+        )
+        return rate * mean, mean**2 / variance
+
+    def _quantiles(
+        self, index: Any, ds: Any, offset: int, covariates: dict[str, Floats]
+    ) -> tuple[Floats, Floats, Floats]:
+        mean, shape = self._foreseen(index, ds, offset, covariates)
+        rate = mean.reshape(-1)
+        levels = self.map.levels(rate)
+        if self.network is not None:
+            part = Scores(self.scores.score[index], self.scores.censored[index])
+            lags = part.lags(part.score.shape[1] + offset + np.arange(len(ds)), 7 * self.per_day)
+            calendar = make_calendar(ds, self.zone, self.by)
+            X = inputs(self.parametric, mean, shape, calendar, covariates, lags, self.short[index], index)
+            levels = raw_level(self.network.predict_quantiles(X), levels)
+        quantiles = count_quantiles(levels, rate, shape.reshape(-1))
+        return rate, quantiles, self.map.identified_up_to(rate)
+
+
+def column_name(level: float, prefix: str = "q") -> str:
+    """q05 for 0.05."""
+    return f"{prefix}{round(100 * level):02d}"
+
+
+def nixtla_names(levels: tuple[float, ...], quantiles: Floats) -> Columns:
+    """The columns that users of Nixtla's libraries look for, as whole counts."""
+    place = {round(100 * level): k for k, level in enumerate(levels)}
+    wanted = {"unmet": 50, "unmet-lo-90": 5, "unmet-hi-90": 95, "unmet-lo-50": 25, "unmet-hi-50": 75}
+    return {name: np.floor(quantiles[:, place[level]]) for name, level in wanted.items() if level in place}

@@ -1,0 +1,131 @@
+"""The negative-binomial model of demand: rates, shocks and spill fitted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._calendar import make_calendar
+from unmet.forecasting._grid import Grid
+from unmet.forecasting._rates import RateModel, fit_rates, start_rates
+from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
+from unmet.forecasting._spill import NONE, Neighbours, Spill, estimate_spill, flows
+from unmet.forecasting._terms import TimeTerms, make_terms
+
+Floats = NDArray[np.float64]
+_RANK = 4
+_TURNS = 4
+
+
+@dataclass(frozen=True)
+class Parametric:
+    """A fitted negative-binomial model of demand with lasting shocks and spill."""
+
+    rates: RateModel
+    shocks: Shocks
+    spill: Spill
+    terms: TimeTerms
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a model makes of the periods that were seen; shape (P, T).
+
+    Attributes
+    ----------
+    rate : λ, expected demand given calendar, weather and place.
+    own : pickups by people who wanted this place (expected share of y; the rest came from next door).
+    came : expected pickups by people who came from an empty neighbour.
+    followed : shocks as known before and after each period.
+    shape, inverse_scale : the gamma distribution of the shock given all periods.
+    unserved, went : expected requests that found no vehicle here, and those of them served next door.
+    """
+
+    rate: Floats
+    own: Floats
+    came: Floats
+    followed: Followed
+    shape: Floats
+    inverse_scale: Floats
+    unserved: Floats
+    went: Floats
+
+
+def fit_parametric(
+    grid: Grid, near: Neighbours | None = None, *, start: Parametric | None = None
+) -> Parametric:
+    """Fit rates, then in turns: how shocks vary and last, how far people walk, and rates given both.
+
+    Rates are fitted with each count's shock as foreseen from the counts before it. With lasting shocks that
+    matters: places run out when shocks are high, so the open time and the shock are not independent.
+    """
+    calendar = make_calendar(grid.ds, grid.zone, grid.by)
+    terms = make_terms(calendar, grid.covariates)
+    columns = terms.matrix(calendar, grid.covariates)
+    if start is None or start.rates.slope.shape != (columns.shape[1],):
+        rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
+        rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
+        model, turns = Parametric(rates, Shocks(0.25, 0.0), NONE, terms), _TURNS
+    else:
+        model, turns = replace(start, terms=terms), 2
+    for turn in range(turns):
+        past = look_back(model, grid, near)
+        shocks = model.shocks
+        expected = past.rate * grid.exposure
+        if turn != 2:
+            first = start is None and turn == 0
+            shocks = estimate_shocks(past.own, expected, grid.known, None if first else shocks)
+        spill, came = model.spill, past.came
+        if near is not None:
+            mean, shape = expected * past.followed.mean, past.followed.mean**2 / past.followed.variance
+            spill = estimate_spill(grid.y, mean, shape, past.unserved, grid.exposure, near)
+            came, _ = flows(spill, near, past.unserved, grid.exposure)
+        found = follow(shocks, past.own, expected)
+        rates = fit_rates(
+            model.rates,
+            grid.y,
+            grid.exposure * found.mean,
+            found.mean**2 / found.variance,
+            calendar,
+            columns,
+            spill=came if near is not None else None,
+            rounds=5,
+        )
+        model = Parametric(rates, shocks, spill, terms)
+    return model
+
+
+def look_back(model: Parametric, grid: Grid, near: Neighbours | None = None) -> Past:
+    """Rates, shocks and flows of the periods of a grid, which may be longer than the one fitted to."""
+    calendar = make_calendar(grid.ds, grid.zone, grid.by)
+    rate = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
+    expected = rate * grid.exposure
+    missed = rate * (1 - grid.exposure) * grid.known
+    own, came, went = grid.y, np.zeros_like(rate), np.zeros_like(rate)
+    # Unserved requests depend on shocks, shocks on pickups less those from next door: twice is enough.
+    for _ in range(2 if near is not None and model.spill.share > 0 else 1):
+        shape, inverse = smooth(model.shocks, own, expected)
+        unserved = missed * shape / inverse
+        if near is not None and model.spill.share > 0:
+            came, went = flows(model.spill, near, unserved, grid.exposure)
+            level = expected * shape / inverse
+            own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
+    return Past(rate, own, came, follow(model.shocks, own, expected), shape, inverse, unserved, went)
+
+
+def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:
+    """Mean and shape of demand in periods [first, last), foreseen every so many periods.
+
+    The forecast of a period knows the counts before its origin `first + k · every`, not those after.
+    """
+    periods = np.arange(first, last)
+    origin = first + (periods - first) // every * every
+    steps = periods - origin + 1
+    begun = origin > 0
+    before = np.maximum(origin - 1, 0)
+    mean = np.where(begun, past.followed.mean_after[:, before], 1.0)
+    variance = np.where(begun, past.followed.variance_after[:, before], model.shocks.variance)
+    mean, variance = model.shocks.ahead(mean, variance, steps)
+    return past.rate[:, first:last] * mean, mean**2 / variance

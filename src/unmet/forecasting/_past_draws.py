@@ -1,0 +1,97 @@
+"""Joint draws of the demand that nobody saw: lasting shocks, uncertain rates, people who walked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._calendar import make_calendar
+from unmet.forecasting._grid import Grid
+from unmet.forecasting._parametric import Parametric, Past
+
+Floats = NDArray[np.float64]
+_PLACES_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class PlaceDraws:
+    """Draws for one place; (D, n) for its periods `at` that are not certain.
+
+    Attributes
+    ----------
+    at : periods (n,) with unserved or foreign pickups possible.
+    unserved : requests that found no vehicle.
+    next_door : those of them that left from a neighbour.
+    foreign : pickups by people who wanted a neighbour.
+    """
+
+    place: int
+    at: NDArray[np.int64]
+    unserved: NDArray[np.int64]
+    next_door: NDArray[np.int64]
+    foreign: NDArray[np.int64]
+
+
+def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) -> Iterator[PlaceDraws]:
+    """Draw what happened at each place, given all that was seen.
+
+    Shocks follow their gamma distributions given all periods, tied to each other in time by a normal copula
+    with the persistence of shocks. Rates carry the uncertainty of levels and of cells, the latter shared by
+    all places. Given both, the rest is Poisson; walkers are drawn by their expected shares.
+    """
+    calendar = make_calendar(grid.ds, grid.zone, grid.by)
+    level, cell = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
+    common = np.random.default_rng([seed, 23]).standard_normal((draws, calendar.cells)) * cell
+    missed = past.rate * (1 - grid.exposure) * grid.known
+    expected = past.rate * grid.exposure * past.shape / past.inverse_scale
+    went = past.went / np.maximum(past.unserved, 1e-300)
+    came = past.came / np.maximum(expected + past.came, 1e-300)
+    for place in range(len(grid.places)):
+        rng = np.random.default_rng([seed, 29, place])
+        at = np.flatnonzero((missed[place] > 0) | (past.came[place] > 1e-9) & (grid.y[place] > 0))
+        noise = _chain(rng, draws, at, model.shocks.persistence)
+        shape = past.shape[place, at]
+        shock = _gamma(noise, shape) / past.inverse_scale[place, at]
+        drift = level[place] * rng.standard_normal((draws, 1)) + common[:, calendar.cell[at]]
+        spread = level[place] ** 2 + cell[calendar.cell[at]] ** 2
+        unserved = rng.poisson(missed[place, at] * shock * np.exp(drift - spread / 2))
+        foreign = np.zeros_like(unserved)
+        next_door = np.zeros_like(unserved)
+        if model.spill.share > 0:
+            next_door = rng.binomial(unserved, np.clip(went[place, at], 0, 1))
+            foreign = rng.binomial(
+                np.broadcast_to(grid.y[place, at].astype(np.int64), unserved.shape),
+                np.clip(came[place, at], 0, 1),
+            )
+        yield PlaceDraws(place, at, unserved, next_door, foreign)
+
+
+def _uncertainty(
+    model: Parametric, grid: Grid, past: Past, cell: NDArray[np.int64], cells: int
+) -> tuple[Floats, Floats]:
+    """Standard errors of the logarithm of levels (P,) and cells (C,), from the information in the counts."""
+    memory = model.shocks.persistence
+    spread = model.shocks.variance * (1 + memory) / (1 - memory)
+    expected = past.rate * grid.exposure
+    information = expected / (1 + expected * spread)
+    by_cell = np.bincount(cell, information.sum(axis=0), minlength=cells)
+    return 1 / np.sqrt(information.sum(axis=1) + 0.5), 1 / np.sqrt(by_cell + 4.0)
+
+
+def _chain(rng: np.random.Generator, draws: int, at: NDArray[np.int64], memory: float) -> Floats:
+    """Standard normal noise at periods `at`, correlated memory^distance between periods; (D, n)."""
+    noise = rng.standard_normal((draws, len(at)))
+    if memory < 0.02:
+        return noise
+    keep = memory ** np.diff(at).astype(np.float64)
+    for k, tie in enumerate(keep, start=1):
+        noise[:, k] = tie * noise[:, k - 1] + np.sqrt(1 - tie * tie) * noise[:, k]
+    return noise
+
+
+def _gamma(noise: Floats, shape: Floats) -> Floats:
+    """Gamma draws of unit rate from normal noise (Wilson and Hilferty's cube root)."""
+    return shape * np.maximum(1 - 1 / (9 * shape) + noise / (3 * np.sqrt(shape)), 0.0) ** 3

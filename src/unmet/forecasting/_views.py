@@ -1,0 +1,111 @@
+"""What a fitted model sees of a grid: foreseen counts, scores of what came, rows to train on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._calendar import make_calendar
+from unmet.forecasting._counts import count_step
+from unmet.forecasting._curves import score
+from unmet.forecasting._grid import Grid
+from unmet.forecasting._inputs import Scores, inputs
+from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back
+from unmet.forecasting._spill import Neighbours
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class View:
+    """A model and the periods of a grid as it foresaw them, a day ahead; matrices have shape (P, T).
+
+    Attributes
+    ----------
+    counts : whole pickups of people who wanted this place (y less a draw of those from next door).
+    mean, shape : of the negative binomial foreseen; the first, incomplete day repeats the plain rate.
+    below, mass : F(counts − 1) and f(counts) under it.
+    uniform : the draws that make probability-integral values continuous.
+    """
+
+    model: Parametric
+    grid: Grid
+    past: Past
+    counts: Floats
+    mean: Floats
+    shape: Floats
+    below: Floats
+    mass: Floats
+    uniform: Floats
+    scores: Scores
+
+    @property
+    def short(self) -> Floats:
+        """Share of a place's known periods in which it ran out."""
+        return self.grid.censored.sum(axis=1) / np.maximum(self.grid.known.sum(axis=1), 1)
+
+    def inputs(self, first: int, last: int) -> Floats:
+        """Columns of the network for periods [first, last), rows place by place."""
+        ds = self.grid.ds[first:last]
+        calendar = make_calendar(ds, self.grid.zone, self.grid.by)
+        covariates = {name: values[first:last] for name, values in self.grid.covariates.items()}
+        lags = self.scores.lags(np.arange(first, last), 7 * self.grid.per_day)
+        mean, shape = self.mean[:, first:last], self.shape[:, first:last]
+        return inputs(self.model, mean, shape, calendar, covariates, lags, self.short)
+
+    def completed(self, rng: np.random.Generator) -> Floats:
+        """Counts with a draw of the rest that nobody saw: gamma-mixed Poisson with mean λ(1−e)·shock."""
+        missing = self.past.rate * (1 - self.grid.exposure) * self.grid.known
+        shock = rng.standard_gamma(self.past.shape) / self.past.inverse_scale
+        return self.counts + rng.poisson(missing * shock)
+
+
+def make_view(
+    model: Parametric, grid: Grid, near: Neighbours | None, seed: int, origins_from: int | None = None
+) -> View:
+    """Look at a grid with a model; forecasts are renewed at `origins_from` and whole days around it."""
+    past = look_back(model, grid, near)
+    rng = np.random.default_rng([seed, 7])
+    level = past.rate * grid.exposure * past.shape / past.inverse_scale
+    share = np.where(past.came > 0, past.came / np.maximum(level + past.came, 1e-12), 0.0)
+    counts = grid.y - rng.binomial(grid.y.astype(np.int64), np.clip(share, 0, 1))
+    periods = len(grid.ds)
+    first = (periods if origins_from is None else origins_from) % grid.per_day
+    mean = past.rate.copy()
+    shape = np.full_like(mean, 1 / model.shocks.variance)
+    mean[:, first:], shape[:, first:] = look_ahead(model, past, first, periods, grid.per_day)
+    below, mass = count_step(counts, mean, shape)
+    uniform = np.random.default_rng([seed, 13]).uniform(size=mean.shape)
+    pit = np.where(grid.censored, below, below + uniform * mass)
+    scores = Scores(np.where(grid.known, score(pit), 0.0), grid.censored)
+    return View(model, grid, past, counts, mean, shape, below, mass, uniform, scores)
+
+
+def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats, Floats, Floats | None]:
+    """Columns, scores and thresholds of the rows a network is trained on.
+
+    Rows in which no vehicle was ever there say nothing and are left out.
+
+    Parameters
+    ----------
+    use : "exposure": censored counts are completed by a draw of the rest; "threshold": scores of
+        min(y, threshold) with its threshold; "seen": counts as they are.
+    """
+    grid = view.grid
+    week = 7 * grid.per_day
+    periods = len(grid.ds)
+    rows = (grid.known & (grid.exposure > 0))[:, week:].reshape(-1)
+    X = view.inputs(week, periods)[rows]
+    rng = np.random.default_rng([seed, 17])
+    if use == "exposure":
+        below, mass = count_step(view.completed(rng), view.mean, view.shape)
+    else:
+        below, mass = view.below, view.mass
+    scores = score(below + view.uniform * mass)[:, week:].reshape(-1)[rows]
+    if use != "threshold":
+        return X, scores, None
+    cap = np.where(np.isfinite(grid.threshold), grid.threshold, 0.0)
+    caps = score(count_step(cap, view.mean, view.shape)[0])[:, week:].reshape(-1)[rows]
+    return X, scores, caps

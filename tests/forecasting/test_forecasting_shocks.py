@@ -1,0 +1,56 @@
+"""The filter of shocks: the plain negative binomial where nothing lasts, memory where it does."""
+
+import numpy as np
+import pytest
+from forecasting_toys import make_toy
+
+from unmet.forecasting._shocks import Shocks, estimate_shocks, follow, smooth
+
+
+def test_without_memory_it_is_the_negative_binomial() -> None:
+    rng = np.random.default_rng(0)
+    y, expected = rng.poisson(2.0, size=(3, 20)).astype(float), rng.uniform(0, 3, size=(3, 20))
+    shocks = Shocks(0.25, 0.0)
+    found = follow(shocks, y, expected)
+    assert found.mean == pytest.approx(np.ones((3, 20)))
+    assert found.variance == pytest.approx(np.full((3, 20), 0.25))
+    shape, rate = smooth(shocks, y, expected)
+    # rest ~ NB with mean λ(1−e)(r+y)/(r+λe) and shape r+y
+    assert shape == pytest.approx(4 + y)
+    assert rate == pytest.approx(4 + expected)
+
+
+def test_one_step_by_hand() -> None:
+    shocks = Shocks(0.5, 0.8)
+    found = follow(shocks, np.array([[3.0, 0.0]]), np.array([[1.0, 1.0]]))
+    after, spread = 5 / 3, 5 / 9  # gamma(2, 2) with 3 seen where 1 was expected
+    assert found.mean_after[0, 0] == pytest.approx(after)
+    assert found.variance_after[0, 0] == pytest.approx(spread)
+    assert found.mean[0, 1] == pytest.approx(1 + 0.8 * (after - 1))
+    assert found.variance[0, 1] == pytest.approx(0.64 * spread + 0.36 * 0.5)
+
+
+def test_shocks_return_to_their_mean() -> None:
+    mean, variance = Shocks(0.3, 0.9).ahead(np.array([2.0]), np.array([0.01]), 500)
+    assert mean == pytest.approx([1.0])
+    assert variance == pytest.approx([0.3])
+
+
+def test_smoothing_looks_both_ways() -> None:
+    y, expected = np.full((1, 9), 1.0), np.full((1, 9), 1.0)
+    y[0, 5:] = 6.0
+    expected[0, 4] = 0.0  # nothing was seen at 4
+    y[0, 4] = 0.0
+    shape, rate = smooth(Shocks(0.25, 0.8), y, expected)
+    middle = (shape / rate)[0, 4]
+    assert 1.0 < middle < 6.0
+    assert middle > follow(Shocks(0.25, 0.8), y, expected).mean[0, 4]
+
+
+@pytest.mark.parametrize("persistence", [0.0, 0.8])
+def test_variance_and_persistence_are_found(persistence: float) -> None:
+    toy = make_toy(places=40, days=40, persistence=persistence, short=0.0, seed=3)
+    found = estimate_shocks(toy.latent.astype(float), toy.rate, np.ones(toy.rate.shape, bool))
+    # Lasting shocks of the toy are log-normal, whose long tail a gamma distribution takes for less variance.
+    assert found.variance == pytest.approx(0.25, rel=0.3 if persistence else 0.1)
+    assert found.persistence == pytest.approx(persistence, abs=0.06)

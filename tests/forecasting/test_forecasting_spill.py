@@ -1,0 +1,59 @@
+"""Spill: who walks where, by hand, and how far people walk from pickups next to empty places."""
+
+import numpy as np
+import pytest
+
+from unmet.forecasting._spill import NONE, Neighbours, Spill, estimate_spill, find_neighbours, flows
+
+
+def line(places: int, metres: float = 300.0) -> Neighbours:
+    lat = np.arange(places) * metres / 111_195.0
+    return find_neighbours(40.0 + lat, np.full(places, -74.0))
+
+
+def test_neighbours_are_the_nearest_first() -> None:
+    near = line(6)
+    assert near.index[0].tolist() == [1, 2, 3, 4]
+    assert near.metres[0] == pytest.approx([300, 600, 900, 1200], rel=1e-3)
+    assert sorted(near.index[3][:2].tolist()) == [2, 4]
+
+
+def test_places_without_coordinates_have_none() -> None:
+    near = find_neighbours([40.0, 40.001, np.nan], [-74.0, -74.0, -74.0])
+    assert near.index.shape == (3, 1)
+    assert near.metres[2, 0] == np.inf
+    assert near.metres[0, 0] == pytest.approx(111.195, rel=1e-3)
+
+
+def test_flows_by_hand() -> None:
+    near = line(3)
+    unserved = np.array([[10.0], [0.0], [0.0]])
+    exposure = np.array([[0.0], [0.25], [1.0]])
+    came, went = flows(Spill(1.0, 300.0), near, unserved, exposure)
+    first, second = 10 * 0.25 * np.exp(-1), 10 * 0.75 * np.exp(-2)
+    assert came[:, 0] == pytest.approx([0.0, first, second], rel=1e-3)
+    assert went[0, 0] == pytest.approx(first + second, rel=1e-3)
+
+
+def test_everybody_who_went_came() -> None:
+    rng = np.random.default_rng(0)
+    near = find_neighbours(rng.uniform(40, 40.02, 20), rng.uniform(-74, -73.98, 20))
+    came, went = flows(Spill(0.8, 400.0), near, rng.gamma(1, 1, (20, 50)), rng.uniform(size=(20, 50)))
+    assert came.sum() == pytest.approx(went.sum())
+
+
+@pytest.mark.parametrize("walk", [None, 300.0])
+def test_the_walk_is_found(walk: float | None) -> None:
+    rng = np.random.default_rng(1)
+    near = line(30)
+    mean = np.full((30, 1500), 1.5)
+    exposure = (rng.uniform(size=mean.shape) > 0.2).astype(float)
+    unserved = mean * (1 - exposure)
+    truth = NONE if walk is None else Spill(1.0, walk)
+    came, _ = flows(truth, near, unserved, exposure)
+    y = rng.poisson(mean * exposure * rng.gamma(4, 0.25, size=mean.shape) + came).astype(float)
+    found = estimate_spill(y, mean * exposure, np.full_like(mean, 4.0), unserved, exposure, near)
+    if walk is None:
+        assert found == NONE
+    else:
+        assert found.chance(np.array(300.0)) == pytest.approx(np.exp(-1), rel=0.2)
