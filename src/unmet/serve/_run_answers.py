@@ -1,0 +1,172 @@
+"""Answers from a run folder, read once: the panel, lost rides, the forecast, the saved model and the plan."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from unmet.runs import Columns
+from unmet.serve._answers import Answer
+from unmet.serve._encode import column, number
+from unmet.serve._http import Problem
+from unmet.serve._plan_answer import plan_answer, read_curves
+from unmet.serve._tables import Table, read_csv, read_json, read_table
+
+QUANTILES = {"q05": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
+SEEN = ("y", "censored", "exposure", "threshold", "returns", "stock_start", "capacity", "inferred")
+BEHIND = ("demand_mean", "demand_q05", "demand_q50", "demand_q95")
+BEHIND += ("lost_mean", "lost_q05", "lost_q95", "identified")
+MOST_ROWS = 10_000  # of one answer: over a year of hours
+SHOWN_DAYS = 28  # of the panel when nobody says which
+
+
+class RunAnswers:
+    """Answers from the files of a run folder as they were when the service started."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise ValueError(f"{folder} is not a folder; name the one that `unmet run … -o` wrote")
+        forecast = read_table(folder / "forecast.parquet", ("mean", *QUANTILES, "identified_up_to"))
+        if forecast is None or not forecast.rows:
+            raise ValueError(f"{folder} holds no forecast.parquet: run `unmet run … -o {folder}` first")
+        self.seen = read_table(folder / "panel.parquet", SEEN)
+        self.behind = read_table(folder / "lost.parquet", BEHIND)
+        self.ahead: Table = forecast
+        self.by = forecast.about.get("by", "hour")
+        self.zone = _zone(forecast.about.get("zone", "UTC"), folder)
+        self.stations = _stations(folder / "stations.parquet")
+        path = folder / "curves.json"
+        self.curves = read_curves(read_json(path), read_csv(folder / "plan.csv"), path)
+
+    def name(self, place: str) -> str:
+        """The name of a place, its id where it has none."""
+        return str(self.stations.get(place, {}).get("name") or place)
+
+    def places(self) -> Answer:
+        listed = [
+            {
+                "unique_id": place,
+                "name": self.name(place),
+                **{key: self.stations.get(place, {}).get(key) for key in ("lat", "lng", "capacity")},
+            }
+            for place in self.ahead.rows
+        ]
+        return {
+            "places": listed,
+            "zone": self.zone.key,
+            "by": self.by,
+            "panel": None if self.seen is None else _range(self.seen.columns["ds"]),
+            "forecast": _range(self.ahead.columns["ds"]),
+            "fleet": None if self.curves is None else self.curves.usual_fleet,
+        }
+
+    def panel(self, place: str, start: np.datetime64 | None, end: np.datetime64 | None) -> Answer:
+        if self.seen is None:
+            raise Problem(404, "this run holds no panel.parquet")
+        self._check(place, self.seen)
+        if start is not None and end is not None and start > end:
+            raise Problem(400, "from must not be later than to")
+        if start is None:
+            last = end if end is not None else self.seen.columns["ds"][self.seen.rows[place].stop - 1]
+            start = last - np.timedelta64(SHOWN_DAYS, "D")
+        rows = self.seen.of(place, start, end)
+        count = len(rows["ds"])
+        if count > MOST_ROWS:
+            raise Problem(400, f"that is {count:,} periods, more than {MOST_ROWS:,}: ask for a shorter time")
+        if self.behind is not None and place in self.behind.rows:
+            found = self.behind.of(place, start, end)
+            if np.array_equal(found["ds"], rows["ds"]):
+                rows |= {name: values for name, values in found.items() if name != "ds"}
+        return self._head(place) | {"rows": count, "columns": _columns(rows)}
+
+    def forecast(self, place: str, horizon: int | None, start: np.datetime64 | None) -> Answer:
+        self._check(place, self.ahead)
+        rows = self._ahead(place, horizon, start)
+        count = len(rows["ds"])
+        up_to = rows.get("identified_up_to", np.full(count, 0.95))
+        quantiles = {name: column(rows[name]) for name in QUANTILES if name in rows}
+        return self._head(place) | {
+            "horizon": count,
+            "ds": column(rows["ds"]),
+            "mean": column(rows["mean"]),
+            "quantiles": quantiles,
+            "identified_up_to": column(up_to),
+            "identified": [None not in row for row in zip(*quantiles.values())],
+        }
+
+    def plan(
+        self,
+        fleet: int | None,
+        cost_lost: float,
+        cost_idle: float,
+        places: tuple[str, ...] | None,
+        day: date | None,
+    ) -> Answer:
+        curves = self.curves
+        if curves is None:
+            raise Problem(404, "this run holds no curves.json: `unmet plan` writes it")
+        if day is not None and day != curves.day:
+            told = f"is for {curves.day}" if curves.day else "does not depend on the date"
+            raise Problem(404, f"the plan of this run {told}")
+        for place in places or ():
+            if place not in curves.places:
+                raise Problem(404, f"there is no place {place[:60]!r} in the plan")
+        found = plan_answer(curves.only(places) if places else curves, fleet, cost_lost, cost_idle)
+        for row in found["places"]:
+            row["name"] = self.name(row["unique_id"])
+        return found
+
+    def _ahead(self, place: str, horizon: int | None, start: np.datetime64 | None) -> Columns:
+        times = self.ahead.columns["ds"][self.ahead.rows[place]]
+        step = np.timedelta64(1, "D" if self.by == "day" else "h")
+        if start is not None and not times[0] - step < start <= times[-1]:
+            raise Problem(404, f"the forecast runs from {times[0]}Z to {times[-1]}Z")
+        rows = self.ahead.of(place, start, None)
+        if horizon is not None and horizon > len(rows["ds"]):
+            raise Problem(404, f"the forecast ends at {times[-1]}Z, {len(rows['ds'])} periods from there")
+        return rows if horizon is None else {name: values[:horizon] for name, values in rows.items()}
+
+    def _head(self, place: str) -> Answer:
+        return {"place": place, "name": self.name(place), "zone": self.zone.key, "by": self.by}
+
+    def _check(self, place: str, table: Table) -> None:
+        if place not in table.rows:
+            raise Problem(404, f"there is no place {place[:60]!r}; /api/places lists them")
+
+
+def _columns(rows: Columns) -> Answer:
+    return {name: column(values) for name, values in rows.items()}
+
+
+def _range(times: np.ndarray) -> Answer:
+    first, last = column(np.array([times.min(), times.max()]))
+    return {"from": first, "to": last}
+
+
+def _zone(name: str, folder: Path) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        raise ValueError(
+            f"{folder / 'forecast.parquet'} names a time zone {name!r} that is unknown"
+        ) from None
+
+
+def _stations(path: Path) -> dict[str, Answer]:
+    """Name, coordinates and docks by place."""
+    from unmet.runs import read_columns
+
+    if not path.is_file():
+        return {}
+    columns, _ = read_columns(path)
+    found = {}
+    for row, place in enumerate(columns["unique_id"]):
+        name = columns["name"][row] if "name" in columns else None
+        numbers = {key: number(columns[key][row]) for key in ("lat", "lng", "capacity") if key in columns}
+        found[str(place)] = {"name": None if name is None else str(name), **numbers}
+    return found

@@ -1,0 +1,176 @@
+// The what-if panel: asks /api/plan and /api/forecast and shows the answers as text, a table and a chart.
+"use strict";
+(() => {
+  const root = document.getElementById("wi-panel");
+  if (!root) return;
+
+  // Texts from the service are only ever set as text, never as HTML.
+  const make = (tag, properties = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in node) node[name] = value;
+      else node.setAttribute(name, value);
+    }
+    node.append(...children);
+    return node;
+  };
+  const draw = (tag, attributes, ...children) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  };
+  const show = (value, digits = 1) =>
+    value === null || value === undefined ? "–"
+      : value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) >= 100 ? 0 : digits });
+
+  const ask = async (path, values, signal) => {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(values)) if (value !== "" && value !== null) query.set(name, value);
+    const response = await fetch(`${path}?${query}`, { signal, headers: { accept: "application/json" } });
+    const body = await response.json();
+    if (!response.ok) throw new Error(body.detail || response.statusText);
+    return body;
+  };
+
+  const field = (id, label, input) => {
+    input.id = id;
+    return make("label", { htmlFor: id }, label, input);
+  };
+  const fleet = make("input", { type: "number", min: "0", max: "1000000", step: "1", inputMode: "numeric" });
+  const lost = make("input", { type: "number", min: "0.01", max: "1000000000", step: "any", value: "1" });
+  const idle = make("input", { type: "number", min: "0", max: "1000000000", step: "any", value: "0.1" });
+  const place = make("select");
+  const day = make("input", { type: "date" });
+  const answer = make("p", { className: "wi-answer", id: "wi-answer", role: "status", "aria-live": "polite" });
+  const note = make("p", { className: "wi-note", id: "wi-note" });
+  const table = make("table", { className: "wi-table", id: "wi-places" });
+  const chosen = make("p", { className: "wi-answer", id: "wi-place-answer" });
+  const chart = make("div", { id: "wi-chart" });
+  const behind = make("table", { className: "wi-table", id: "wi-forecast" });
+
+  root.replaceChildren(
+    make("form", { className: "wi-form", id: "wi-form" },
+      field("wi-fleet", "Vehicles in the fleet", fleet),
+      field("wi-lost", "Cost of a lost ride", lost),
+      field("wi-idle", "Cost of an idle vehicle", idle),
+      field("wi-place", "Place", place),
+      field("wi-day", "Day", day)),
+    answer, note,
+    make("details", { open: true },
+      make("summary", { textContent: "Places whose stock changes most" }),
+      make("div", { className: "wi-scroll", tabIndex: 0, role: "region", "aria-label": "Targets" }, table)),
+    chosen, chart,
+    make("details", {},
+      make("summary", { textContent: "The forecast as a table" }),
+      make("div", { className: "wi-scroll", tabIndex: 0, role: "region", "aria-label": "Forecast" }, behind)));
+
+  const fill = (target, caption, heads, rows) => {
+    const line = (cells, tag) => make("tr", {}, ...cells.map((cell, n) =>
+      make(n === 0 && tag === "td" ? "th" : tag, { textContent: cell, scope: tag === "th" ? "col" : "row" })));
+    target.replaceChildren(
+      make("caption", { textContent: caption }),
+      make("thead", {}, line(heads, "th")),
+      make("tbody", {}, ...rows.map((cells) => line(cells, "td"))));
+  };
+
+  const tellPlan = (plan) => {
+    const rides = `${show(plan.expected_lost)} rides lost`;
+    const usual = plan.expected_lost_usual === null ? "" : ` (${show(plan.expected_lost_usual)} with the usual stock)`;
+    answer.className = "wi-answer";
+    answer.textContent = `${show(plan.fleet)} vehicles, each where it saves most: ${rides}${usual}.`;
+    const when = plan.date ? ` Planned for ${plan.date}${plan.window ? `, ${plan.window}` : ""}.` : "";
+    note.textContent = (plan.kept_back
+      ? `${show(plan.kept_back)} of them are better kept back: they would cost more than they save.`
+      : "All of them are worth their place.") + when;
+    const moved = (row) => Math.abs(row.target - (row.usual_stock ?? 0));
+    const rows = [...plan.places].sort((a, b) => moved(b) - moved(a) || b.target - a.target).slice(0, 10);
+    fill(table, "Stock targets", ["Place", "Usual stock", "Target", "Lost rides", "Next vehicle saves"],
+      rows.map((row) => [row.identified ? row.name : `${row.name} (demand not fully identified)`, show(row.usual_stock),
+        show(row.target), show(row.expected_lost, 2), show(row.value_of_next_vehicle, 2)]));
+    const own = plan.places.find((row) => row.unique_id === place.value);
+    chosen.textContent = own
+      ? `${own.name}: ${show(own.target)} vehicles, ${show(own.expected_lost, 2)} rides lost; one more would save ${show(own.value_of_next_vehicle, 2)}.`
+      : "";
+  };
+
+  const local = (zone, by) => {
+    const form = new Intl.DateTimeFormat("en-GB", { timeZone: zone, weekday: "short", day: "numeric", month: "short",
+      ...(by === "hour" ? { hour: "2-digit", minute: "2-digit" } : {}) });
+    return (text) => form.format(new Date(text));
+  };
+
+  const tellForecast = (found) => {
+    const { q05, q50, q95 } = found.quantiles;
+    const [width, height, left, bottom] = [720, 220, 40, 24];
+    const known = q95.filter((value) => value !== null);
+    const top = Math.max(1, ...known, ...q50.filter((value) => value !== null)) * 1.1;
+    const x = (n) => left + (n + 0.5) * (width - left) / q50.length;
+    const y = (value) => (height - bottom) * (1 - value / top) + 4;
+    const text = local(found.zone, found.by);
+    const pattern = draw("pattern", { id: "wi-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      draw("line", { class: "wi-hatch", x1: 0, y1: 0, x2: 0, y2: 6 }));
+    const shapes = q50.map((_, n) => {
+      const half = (width - left) / q50.length / 2;
+      const [low, high] = [y(q05[n] ?? 0), q95[n] === null ? 4 : y(q95[n])];
+      const box = { x: x(n) - half, width: 2 * half, y: high, height: Math.max(0, low - high) };
+      // What the data cannot tell is hatched up to the edge, never drawn as if it were known.
+      return q95[n] === null ? draw("rect", { ...box, fill: "url(#wi-hatch)" }) : draw("rect", { ...box, class: "wi-band" });
+    });
+    const line = q50.map((value, n) => (value === null ? null : `${x(n).toFixed(1)},${y(value).toFixed(1)}`)).filter(Boolean);
+    const label = `Forecast for ${found.name}: median and 90% interval of demand, ${found.horizon} periods from ${text(found.ds[0])}`;
+    const ticks = [0, top / 2, top].map((value) => draw("text", { x: 0, y: y(value) + 4 }, show(value)));
+    const ends = [0, found.ds.length - 1].map((n, end) =>
+      draw("text", { x: end ? width : left, y: height - 4, "text-anchor": end ? "end" : "start" }, text(found.ds[n])));
+    chart.replaceChildren(draw("svg", { class: "wi-chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+      draw("defs", {}, pattern), ...shapes, draw("polyline", { class: "wi-median", points: line.join(" ") }),
+      draw("line", { class: "wi-axis", x1: left, x2: width, y1: y(0), y2: y(0) }), ...ticks, ...ends));
+    fill(behind, label, ["Time", "Mean", "5%", "50%", "95%"], found.ds.map((time, n) =>
+      [text(time), show(found.mean[n]), show(q05[n]), show(q50[n]), q95[n] === null ? "not identified" : show(q95[n])]));
+  };
+
+  const fail = (problem) => {
+    answer.className = "wi-answer wi-wrong";
+    answer.textContent = problem.message;
+  };
+
+  let pending = null;
+  let usable = { by: "hour" };
+  const update = async () => {
+    if (pending) pending.abort();
+    pending = new AbortController();
+    const { signal } = pending;
+    if (![fleet, lost, idle, day].every((input) => input.checkValidity())) {
+      fail(new Error("Please enter numbers that are not negative."));
+      return;
+    }
+    const periods = day.value ? (usable.by === "hour" ? usable.periods(day.value) : 1) : "";
+    try {
+      const [plan, forecast] = await Promise.all([
+        ask("/api/plan", { fleet: fleet.value, cost_lost: lost.value, cost_idle: idle.value, date: day.value }, signal),
+        ask("/api/forecast", { place: place.value, start: day.value, horizon: periods }, signal)]);
+      tellPlan(plan);
+      tellForecast(forecast);
+      root.dataset.fleet = String(plan.fleet);
+    } catch (problem) {
+      if (problem.name !== "AbortError") fail(problem);
+    }
+  };
+  let timer = null;
+  const soon = () => { clearTimeout(timer); timer = setTimeout(update, 150); };
+
+  const start = async () => {
+    try {
+      const found = await ask("/api/places", {});
+      place.append(...found.places.map((entry) => make("option", { value: entry.unique_id, textContent: entry.name })));
+      fleet.value = found.fleet ?? "";
+      usable = { ...found, periods: () => 24 };
+      document.getElementById("wi-form").addEventListener("submit", (event) => { event.preventDefault(); update(); });
+      for (const input of [fleet, lost, idle, place, day]) input.addEventListener("input", soon);
+      await update();
+    } catch (problem) {
+      fail(problem);
+    }
+  };
+  start();
+})();

@@ -1,0 +1,27 @@
+"""`unmet serve` starts, says where, stops on an interrupt, and refuses in one line."""
+
+import signal
+
+import pytest
+from serve_tools import start_service
+
+from unmet.cli._serve import serve
+
+
+def test_an_interrupt_ends_it_quietly(run_folder):
+    process, service = start_service(run_folder)
+    assert service.ask("/api/places").status == 200
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=10)
+    assert out == "Stopped.\n"
+    assert process.returncode == 0
+
+
+def test_another_address_without_a_token_does_not_start(run_folder):
+    with pytest.raises(ValueError, match="give a token"):
+        serve(run_folder, host="0.0.0.0", port=0)
+
+
+def test_a_folder_of_something_else_does_not_start(tmp_path):
+    with pytest.raises(ValueError, match="unmet run"):
+        serve(tmp_path, port=0)

@@ -1,0 +1,97 @@
+"""Parameters mean what the document says, whatever text arrives."""
+
+import asyncio
+import math
+from pathlib import Path
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmet.serve._encode import column, encode, number
+from unmet.serve._http import Problem, Request
+from unmet.serve._parameters import Parameter, read_parameters
+from unmet.serve._plan_answer import plan_answer, read_curves
+
+ZONE = ZoneInfo("America/New_York")
+FLEET = Parameter("fleet", "integer", "vehicles", low=0, high=100)
+COST = Parameter("cost", "number", "money", low=0.5, high=1e9)
+START = Parameter("start", "time", "when")
+
+
+def read(parameter: Parameter, text: str) -> object:
+    async def nothing() -> dict:
+        raise AssertionError("a GET has no body to read")
+
+    request = Request("GET", "/", urlencode({parameter.name: text}), {}, nothing)
+    return asyncio.run(read_parameters(request, [parameter], ZONE))[parameter.name]
+
+
+@given(st.text(max_size=40) | st.integers().map(str) | st.floats().map(str))
+def test_any_text_is_a_value_within_bounds_or_a_problem(text):
+    for parameter in (FLEET, COST):
+        try:
+            value = read(parameter, text)
+        except Problem as problem:
+            value = parameter.low if problem.status == 400 else math.nan
+        assert parameter.low <= value <= parameter.high
+
+
+@given(st.datetimes(timezones=st.just(ZONE)))
+def test_a_time_with_an_offset_is_that_moment(moment):
+    if moment.year in (1, 9999):
+        return
+    found = read(START, moment.isoformat())
+    assert found == np.datetime64(moment.astimezone(ZoneInfo("UTC")).replace(tzinfo=None), "us")
+
+
+def test_a_date_is_local_midnight():
+    assert read(START, "2024-07-01") == np.datetime64("2024-07-01T04:00:00")
+    assert read(START, "2024-01-01") == np.datetime64("2024-01-01T05:00:00")
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
+def test_numbers_that_json_has_not_become_null(values):
+    found = column(np.array(values, dtype=float))
+    assert [value is None for value in found] == [not math.isfinite(value) for value in values]
+    encode({"values": found, "first": number(values[0]) if values else None})
+
+
+def test_other_columns():
+    assert column(np.array(["2024-01-01T05", "NaT"], dtype="datetime64[us]")) == [
+        "2024-01-01T05:00:00Z",
+        None,
+    ]
+    assert column(np.array(["a", None], dtype=object)) == ["a", None]
+    assert column(np.array([True, False])) == [True, False]
+    assert encode({"name": "é\u2028\ud800"}) == b'{"name":"\\u00e9\\u2028\\ud800"}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode([float("nan")])
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=4), min_size=1, max_size=3),
+    st.integers(0, 12),
+    st.sampled_from([0.0, 0.1, 1.0, 7.0]),
+)
+def test_a_plan_costs_no_more_than_any_other(savings, fleet, idle):
+    """Against all divisions of the fleet: lost rides plus vehicles that serve nobody, by brute force."""
+    curves = {}
+    for place, values in enumerate(savings):
+        saved = np.sort(np.array(values))[::-1] / 8
+        curves[str(place)] = saved.sum() - np.concatenate([[0.0], np.cumsum(saved)])
+
+    def cost(stocks) -> float:
+        lost = sum(curves[str(place)][stock] for place, stock in enumerate(stocks))
+        served = sum(curves[str(place)][0] for place in range(len(stocks))) - lost
+        return lost + idle * (sum(stocks) - served)
+
+    choices = np.stack(np.meshgrid(*(np.arange(len(curve)) for curve in curves.values()), indexing="ij"), -1)
+    least = min(cost(stocks) for stocks in choices.reshape(-1, len(curves)) if sum(stocks) <= fleet)
+    table = read_curves({place: curve.tolist() for place, curve in curves.items()}, {}, Path("curves.json"))
+    found = plan_answer(table, fleet, 1.0, idle)
+    assert cost([row["target"] for row in found["places"]]) == pytest.approx(least)
+    assert found["placed"] + found["kept_back"] == fleet
