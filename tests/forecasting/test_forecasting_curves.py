@@ -64,6 +64,9 @@ def test_days_are_calibrated_on_their_own() -> None:
     mean = rng.uniform(5, 40, size=(60, 28))
     demand = rng.poisson(mean * rng.gamma(5, 0.2, size=mean.shape))
     levels = (0.05, 0.5, 0.95)
-    _, account = calibrate_days(demand, mean, np.full_like(mean, 1e4), levels, seed=0)  # takes it for Poisson
+    _, account, quantiles = calibrate_days(
+        demand, mean, np.full_like(mean, 1e4), levels, seed=0
+    )  # takes it for Poisson
     assert account["coverage"]["randomised"] == pytest.approx(0.9, abs=0.02)
     assert len(account["coverage"]["weeks"]) == 4
+    assert quantiles.shape == (60 * 28, 3)

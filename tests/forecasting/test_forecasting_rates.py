@@ -8,11 +8,12 @@ from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._parametric import fit_parametric, look_ahead, look_back
+from unmet.forecasting._spill import Spill, find_neighbours
 
 
 @pytest.mark.parametrize("persistence", [0.0, 0.8])
 def test_unserved_requests_are_found(persistence: float) -> None:
-    toy = make_toy(places=20, days=42, persistence=persistence, seed=5)
+    toy = make_toy(places=16, days=35, persistence=persistence, seed=5)
     grid = make_grid(toy.panel)
     model = fit_parametric(grid)
     past = look_back(model, grid)
@@ -33,19 +34,24 @@ def test_a_fit_is_the_same_every_time() -> None:
     assert one.shocks == two.shocks
 
 
-def test_forecasts_do_not_see_what_comes_after_their_origin() -> None:
+@pytest.mark.parametrize("walk", [None, 300.0])
+def test_forecasts_do_not_see_what_comes_after_their_origin(walk: float | None) -> None:
     toy = make_toy(places=4, days=20, persistence=0.8)
     grid = make_grid(toy.panel)
     model = fit_parametric(grid)
+    near = None
+    if walk is not None:
+        near = find_neighbours(40 + np.arange(4) * 0.002, np.full(4, -74.0))
+        model = replace(model, spill=Spill(1.0, walk))
     first = 19 * 24
     y = grid.y.copy()
     y[:, first:] += 50
     changed = replace(grid, y=y)
-    before = look_ahead(model, look_back(model, grid), first, first + 24, 24)
-    after = look_ahead(model, look_back(model, changed), first, first + 24, 24)
+    before = look_ahead(model, look_back(model, grid, near), first, first + 24, 24)
+    after = look_ahead(model, look_back(model, changed, near), first, first + 24, 24)
     assert (before[0] == after[0]).all()
     y[:, first - 1] += 50
-    later = look_ahead(model, look_back(model, replace(grid, y=y)), first, first + 24, 24)
+    later = look_ahead(model, look_back(model, replace(grid, y=y), near), first, first + 24, 24)
     assert (later[0][:, 0] > before[0][:, 0]).all()
 
 

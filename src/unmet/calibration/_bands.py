@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
 
 Floats = NDArray[np.float64]
-# A band must have 500 rows. Of 500 only 25 lie beyond the level 0.95, too few to identify it, so bands are made
-# of about 2,000, which leaves 50 also where half of the rows are cut off before.
+# A band must have 500 rows. Of 500 only 25 lie beyond the level 0.95, too few to identify it, so bands are
+# made of about 2,000, which leaves 50 also where half of the rows are cut off before.
 LEAST_ROWS = 500
 USUAL_ROWS = 2000
 LEAST_AT_RISK = 50

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ def backtest(
     periods, week = len(grid.ds), 7 * grid.per_day
     first = periods - days * grid.per_day
     model: Parametric | None = None
-    fitted: dict[str, object] = {}
+    fitted: dict[str, Any] = {}
     parts: list[View] = []
     curves: dict[str, list[Floats]] = {name: [] for name in networks}
     for begin in range(first, periods, week):
@@ -90,8 +91,8 @@ def backtest(
         view = make_view(model, grid.until(end), near, seed, origins_from=begin)
         X = view.inputs(begin, end) if networks else np.zeros((0, 0))
         for name in networks:
-            shape = (len(grid.places), end - begin, -1)
-            curves[name].append(fitted[name].predict_quantiles(X).reshape(shape))  # type: ignore[attr-defined]
+            found = fitted[name].predict_quantiles(X)
+            curves[name].append(found.reshape(len(grid.places), end - begin, -1))
         parts.append(view)
         tick()
     assert model is not None

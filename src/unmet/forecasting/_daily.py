@@ -33,8 +33,8 @@ def sum_over_days(mean: Floats, shape: Floats, persistence: float, per_day: int)
 
 def calibrate_days(
     demand: Floats, mean: Floats, shape: Floats, levels: tuple[float, ...], seed: int
-) -> tuple[LevelMap, dict[str, Any]]:
-    """Level map of daily sums and how it held, week by week from the other weeks.
+) -> tuple[LevelMap, dict[str, Any], Floats]:
+    """Level map of daily sums, how it held, and the quantiles (P · days, K) that the other weeks teach.
 
     Parameters
     ----------
@@ -71,4 +71,4 @@ def calibrate_days(
         },
         "on": "demand completed from exposure",
     }
-    return found, account
+    return found, account, quantiles

@@ -191,11 +191,18 @@ def _finish(
     enough = grid.exposure.sum(axis=1) >= 50
     sure = found.map.identified_up_to(view.past.rate.reshape(-1)).reshape(grid.y.shape) >= levels[-1]
     lost = estimate_lost(model, grid, view.past, sure & enough[:, None], seed)
-    daily_map, account = None, dict(found.account)
+    daily_map, daily_rows, account = None, None, dict(found.account)
     if grid.per_day > 1:
         mean, shape = sum_over_days(test.mean, test.shape, model.shocks.persistence, grid.per_day)
         demand = lost.completed[:, test.first :].reshape(len(grid.places), -1, grid.per_day).sum(axis=-1)
-        daily_map, account["daily"] = calibrate_days(demand, mean, shape, levels, seed)
+        daily_map, account["daily"], quantiles = calibrate_days(demand, mean, shape, levels, seed)
+        daily_rows = {
+            "unique_id": np.repeat(grid.places, demand.shape[1]),
+            "ds": np.tile(grid.ds[test.first :: grid.per_day], len(grid.places)),
+            "demand": demand.reshape(-1),
+            "mean": mean.reshape(-1),
+        }
+        daily_rows |= {column_name(level): quantiles[:, k] for k, level in enumerate(levels)}
     kept = slice(-WEEKS_BACK * 7 * grid.per_day, None)
     return DemandModel(
         levels=levels,
@@ -213,6 +220,7 @@ def _finish(
         map=found.map,
         daily_map=daily_map,
         seed=seed,
+        daily_backtest=daily_rows,
         backtest=_backtest_columns(grid, test, chosen, found, levels),
         calibration=account,
         past=lost,

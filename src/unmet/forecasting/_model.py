@@ -38,6 +38,7 @@ class DemandModel:
     scores : normal scores of the last weeks, for lags. `short`: how often each place ran out.
     map, daily_map : levels to use, by band of predicted rate.
     backtest, calibration, measures : columns, account and comparison; None after loading.
+    daily_backtest : sums over days in the backtest: demand (completed by a draw), mean, quantiles.
     """
 
     levels: tuple[float, ...]
@@ -56,6 +57,7 @@ class DemandModel:
     daily_map: LevelMap | None
     seed: int
     backtest: Columns | None = None
+    daily_backtest: Columns | None = None
     calibration: dict[str, Any] | None = None
     measures: list[dict[str, Any]] | None = None
     past: Lost | None = None

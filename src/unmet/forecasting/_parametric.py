@@ -103,16 +103,20 @@ def look_back(model: Parametric, grid: Grid, near: Neighbours | None = None) -> 
     rate = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
     expected = rate * grid.exposure
     missed = rate * (1 - grid.exposure) * grid.known
-    own, came, went = grid.y, np.zeros_like(rate), np.zeros_like(rate)
-    # Unserved requests depend on shocks, shocks on pickups less those from next door: twice is enough.
-    for _ in range(2 if near is not None and model.spill.share > 0 else 1):
-        shape, inverse = smooth(model.shocks, own, expected)
-        unserved = missed * shape / inverse
-        if near is not None and model.spill.share > 0:
-            came, went = flows(model.spill, near, unserved, grid.exposure)
-            level = expected * shape / inverse
-            own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
-    return Past(rate, own, came, follow(model.shocks, own, expected), shape, inverse, unserved, went)
+    own, walks = grid.y, near is not None and model.spill.share > 0
+    followed = follow(model.shocks, own, expected)
+    if near is not None and walks:
+        # Whose pickups these were is judged by what was known then, so that forecasts see no later hour.
+        came, _ = flows(model.spill, near, missed * followed.mean_after, grid.exposure)
+        level = expected * followed.mean_after
+        own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
+        followed = follow(model.shocks, own, expected)
+    shape, inverse = smooth(model.shocks, own, expected)
+    unserved = missed * shape / inverse
+    came, went = np.zeros_like(rate), np.zeros_like(rate)
+    if near is not None and walks:
+        came, went = flows(model.spill, near, unserved, grid.exposure)
+    return Past(rate, own, came, followed, shape, inverse, unserved, went)
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:

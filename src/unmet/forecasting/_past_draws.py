@@ -13,7 +13,6 @@ from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past
 
 Floats = NDArray[np.float64]
-_PLACES_AT_ONCE = 32
 
 
 @dataclass(frozen=True)
