@@ -14,10 +14,11 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 24_576
 # Scores beyond this are as good as certain; a cap there says nothing.
 LOWEST_SCORE = -5.0
+# Short training and a penalty: what is to be learned is small, and a network left to itself learns noise.
 KINDS: dict[str, dict[str, Any]] = {
-    "linear": {"max_epochs": 400, "batch_size": None},
-    "mlp": {"hidden": (32, 32), "batch_size": 2048, "max_epochs": 60},
-    "lstm": {"units": 16, "sequence": (WEEKS_BACK, 2), "batch_size": 2048, "max_epochs": 40},
+    "linear": {"max_epochs": 12},
+    "mlp": {"max_epochs": 10, "learning_rate": 0.005, "hidden": (16,)},
+    "lstm": {"max_epochs": 8, "learning_rate": 0.005, "units": 8, "sequence": (WEEKS_BACK, 2)},
 }
 
 
@@ -37,7 +38,13 @@ def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None,
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng([seed, 11]).choice(len(rows), MOST_ROWS, replace=False))
     model = CensoredQuantileRegressor(
-        quantiles=KNOTS, network=kind, random_state=seed, progress=False, **KINDS[kind]
+        quantiles=KNOTS,
+        network=kind,
+        batch_size=2048,
+        l2=0.02,
+        random_state=seed,
+        progress=False,
+        **KINDS[kind],
     )
     values = np.maximum(scores[rows], LOWEST_SCORE)
     if thresholds is None:

@@ -1,0 +1,80 @@
+"""Draws of the past: what they add up to, with and without people who walk next door."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from forecasting_toys import make_toy
+
+from unmet.forecasting._grid import Grid, make_grid
+from unmet.forecasting._lost import estimate_lost, summary
+from unmet.forecasting._parametric import Parametric, Past, fit_parametric, look_back
+from unmet.forecasting._past_draws import _chain, _gamma, draw_past
+from unmet.forecasting._spill import Neighbours, Spill, find_neighbours
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[Grid, Parametric, Neighbours]:
+    grid = make_grid(make_toy(places=6, days=15, seed=2).panel)
+    near = find_neighbours(40 + np.arange(6) * 0.002, np.full(6, -74.0))
+    return grid, fit_parametric(grid), near
+
+
+def past_of(grid: Grid, model: Parametric, near: Neighbours | None) -> Past:
+    return look_back(model, grid, near)
+
+
+def test_draws_have_the_mean_of_the_formula(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+    grid, model, _ = fitted
+    past = past_of(grid, model, None)
+    drawn = sum(found.unserved.mean(axis=0).sum() for found in draw_past(model, grid, past, 400, 0))
+    assert drawn == pytest.approx(past.unserved.sum(), rel=0.02)
+
+
+def test_nothing_is_drawn_where_nothing_was_cut_off(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+    grid, model, _ = fitted
+    for found in draw_past(model, grid, past_of(grid, model, None), 10, 0):
+        assert grid.censored[found.place, found.at].all()
+        assert (found.next_door == 0).all()
+
+
+def test_walkers_are_told_apart_and_counted_once(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+    grid, model, near = fitted
+    walking = replace(model, spill=Spill(1.0, 300.0))
+    past = past_of(grid, walking, near)
+    assert past.came.sum() == pytest.approx(past.went.sum())
+    found = estimate_lost(walking, grid, past, np.ones(grid.y.shape, bool), seed=0)
+    total = found.total
+    assert total["next_door"]["mean"] == pytest.approx(past.went.sum(), rel=0.1)
+    assert total["lost"]["mean"] + total["next_door"]["mean"] == pytest.approx(total["unserved"]["mean"])
+    assert total["demand"]["mean"] == pytest.approx(total["observed"] + total["lost"]["mean"])
+    rows = found.columns
+    assert (rows["demand_q05"] <= rows["demand_q95"]).all()
+    assert rows["lost_mean"].sum() == pytest.approx((past.unserved - past.went).sum())
+    assert (found.completed == np.floor(found.completed)).all()
+
+
+def test_the_same_seed_draws_the_same(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+    grid, model, _ = fitted
+    past = past_of(grid, model, None)
+    sure = np.ones(grid.y.shape, bool)
+    one, two = (estimate_lost(model, grid, past, sure, seed=3, draws=20) for _ in range(2))
+    assert one.total == two.total
+
+
+def test_noise_is_tied_by_distance_in_time() -> None:
+    noise = _chain(np.random.default_rng(0), 40_000, np.array([0, 1, 4]), 0.8)
+    assert noise.std(axis=0) == pytest.approx(np.ones(3), abs=0.02)
+    assert np.corrcoef(noise.T)[0, 1] == pytest.approx(0.8, abs=0.02)
+    assert np.corrcoef(noise.T)[1, 2] == pytest.approx(0.8**3, abs=0.02)
+
+
+@pytest.mark.parametrize("shape", [2.0, 10.0])
+def test_gamma_draws_have_mean_and_variance_of_their_shape(shape: float) -> None:
+    values = _gamma(np.random.default_rng(0).standard_normal(200_000), np.array(shape))
+    assert values.mean() == pytest.approx(shape, rel=0.01)
+    assert values.var() == pytest.approx(shape, rel=0.03)
+
+
+def test_summary_by_hand() -> None:
+    assert summary(np.arange(101.0)) == {"mean": 50.0, "q05": 5.0, "q95": 95.0}
