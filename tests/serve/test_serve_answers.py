@@ -21,6 +21,7 @@ def test_places_and_ranges(service):
     }
     assert found["panel"] == {"from": "2024-03-04T05:00:00Z", "to": "2024-03-18T04:00:00Z"}
     assert found["forecast"] == {"from": "2024-03-18T05:00:00Z", "to": "2024-03-20T04:00:00Z"}
+    assert found["plan"] == {"from": "2024-03-18", "to": "2024-03-18"}
     assert found["fleet"] == 5
     assert (found["zone"], found["by"]) == ("America/New_York", "hour")
 
@@ -80,6 +81,7 @@ def test_a_plan_by_hand(service):
     assert found["expected_lost"] == pytest.approx(2.5 + 0.75 + 0.5 + 1.0)
     assert found["expected_lost_usual"] == pytest.approx(2.5 + 1.25 + 0.25 + 0.875)
     assert (found["placed"], found["kept_back"]) == (4, 0)
+    assert (found["date"], found["start"], found["periods"]) == ("2024-03-18", "2024-03-18T08:00:00Z", 24)
     rows = {row["unique_id"]: row for row in found["places"]}
     assert rows["A"]["value_of_next_vehicle"] == 0.25
     assert rows["-7"]["usual_stock"] == 2
@@ -117,7 +119,9 @@ def test_no_fleet_means_the_usual_one(service):
         ("/api/forecast?place=A&horizon=1e1", 400, "horizon"),
         ("/api/forecast?place=A&horizon=49", 404, "the forecast ends at"),
         ("/api/forecast?place=A&start=2024-13-01", 400, "start must be a date"),
-        ("/api/forecast?place=A&start=2023-01-01", 404, "the forecast runs from"),
+        ("/api/forecast?place=A&start=2023-01-01", 404, "the forecast begins at"),
+        ("/api/forecast?place=A&start=0001-01-02", 404, "the forecast begins at"),
+        ("/api/forecast?place=A&start=9999-12-30", 404, "the forecast ends at"),
         ("/api/forecast?place=A&start=9999-12-31T23:59:59-14:00", 400, "start must be a date"),
         ("/api/forecast?place=A&place=B", 400, "'place' is given twice"),
         ("/api/forecast?place=A&colour=red", 400, "'colour' is not a parameter here"),
@@ -129,7 +133,7 @@ def test_no_fleet_means_the_usual_one(service):
         ("/api/plan?cost_lost=inf", 400, "cost_lost"),
         ("/api/plan?cost_lost=1e999", 400, "cost_lost"),
         ("/api/plan?places=A&places=Z", 404, "there is no place 'Z'"),
-        ("/api/plan?date=2024-03-04", 404, "the plan of this run"),
+        ("/api/plan?date=2024-03-04", 404, "plans can be made from 2024-03-18 to 2024-03-18"),
         ("/api/nothing", 404, "there is nothing here"),
     ],
 )

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unmet.serve._curves import read_curves
 from unmet.serve._encode import column, encode, number
 from unmet.serve._http import Problem, Request
 from unmet.serve._parameters import Parameter, read_parameters
-from unmet.serve._plan_answer import plan_answer, read_curves
+from unmet.serve._plan_answer import plan_answer
 
 ZONE = ZoneInfo("America/New_York")
 FLEET = Parameter("fleet", "integer", "vehicles", low=0, high=100)

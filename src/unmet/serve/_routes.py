@@ -31,7 +31,7 @@ COST_IDLE = Parameter(
     default=0.1,
 )
 PLACES = Parameter("places", "texts", "only these places, repeated for several (default: all)")
-DATE = Parameter("date", "date", "local day to plan for (default: the first of the forecast)")
+DATE = Parameter("date", "date", "local day to plan for (default: the first whole day ahead)")
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ PLACES_SCHEMA = _of(
     by={"enum": ["hour", "day"]},
     panel={"anyOf": [RANGE, {"type": "null"}]},
     forecast=RANGE,
+    plan={"anyOf": [_of("days that can be planned", **{"from": TEXT, "to": TEXT}), {"type": "null"}]},
     fleet={"type": ["integer", "null"], "description": "vehicles that usually stand at the places"},
 )
 PANEL_SCHEMA = _of(
@@ -113,6 +114,8 @@ PLAN_SCHEMA = _of(
     cost_lost={"type": "number"},
     cost_idle={"type": "number"},
     date=MAYBE_TEXT,
+    start={**MAYBE_TEXT, "description": "start of the planned day, UTC"},
+    periods={"type": ["integer", "null"], "description": "its length"},
     level={"type": "number", "description": "newsvendor level c_lost / (c_lost + c_idle)"},
     placed=WHOLE,
     kept_back={**WHOLE, "description": "vehicles that would cost more than they save"},

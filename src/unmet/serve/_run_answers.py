@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from unmet.runs import Columns
+from unmet.runs import Columns, read_columns
 from unmet.serve._answers import Answer
+from unmet.serve._curves import Curves, Window, read_curves
 from unmet.serve._encode import column, number
 from unmet.serve._http import Problem
-from unmet.serve._plan_answer import plan_answer, read_curves
+from unmet.serve._plan_answer import plan_answer
+from unmet.serve._saved_model import SavedModel
 from unmet.serve._tables import Table, read_csv, read_json, read_table
 
 QUANTILES = {"q05": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
@@ -22,6 +24,7 @@ BEHIND = ("demand_mean", "demand_q05", "demand_q50", "demand_q95")
 BEHIND += ("lost_mean", "lost_q05", "lost_q95", "identified")
 MOST_ROWS = 10_000  # of one answer: over a year of hours
 SHOWN_DAYS = 28  # of the panel when nobody says which
+DAYS_AHEAD = 28  # that can be planned with the saved model
 
 
 class RunAnswers:
@@ -40,8 +43,10 @@ class RunAnswers:
         self.by = forecast.about.get("by", "hour")
         self.zone = _zone(forecast.about.get("zone", "UTC"), folder)
         self.stations = _stations(folder / "stations.parquet")
+        self.first = Window.first(forecast.columns["ds"].min(), self.zone, self.by)
         path = folder / "curves.json"
-        self.curves = read_curves(read_json(path), read_csv(folder / "plan.csv"), path)
+        self.curves = read_curves(read_json(path), read_csv(folder / "plan.csv"), path, self.first)
+        self.model = SavedModel.read(folder)
 
     def name(self, place: str) -> str:
         """The name of a place, its id where it has none."""
@@ -56,12 +61,14 @@ class RunAnswers:
             }
             for place in self.ahead.rows
         ]
+        day, last = self.first.day, self._last_day()
         return {
             "places": listed,
             "zone": self.zone.key,
             "by": self.by,
             "panel": None if self.seen is None else _range(self.seen.columns["ds"]),
             "forecast": _range(self.ahead.columns["ds"]),
+            "plan": None if self.curves is None else {"from": day.isoformat(), "to": last.isoformat()},
             "fleet": None if self.curves is None else self.curves.usual_fleet,
         }
 
@@ -82,7 +89,8 @@ class RunAnswers:
             found = self.behind.of(place, start, end)
             if np.array_equal(found["ds"], rows["ds"]):
                 rows |= {name: values for name, values in found.items() if name != "ds"}
-        return self._head(place) | {"rows": count, "columns": _columns(rows)}
+        columns = {name: column(values) for name, values in rows.items()}
+        return self._head(place) | {"rows": count, "columns": columns}
 
     def forecast(self, place: str, horizon: int | None, start: np.datetime64 | None) -> Answer:
         self._check(place, self.ahead)
@@ -107,12 +115,7 @@ class RunAnswers:
         places: tuple[str, ...] | None,
         day: date | None,
     ) -> Answer:
-        curves = self.curves
-        if curves is None:
-            raise Problem(404, "this run holds no curves.json: `unmet plan` writes it")
-        if day is not None and day != curves.day:
-            told = f"is for {curves.day}" if curves.day else "does not depend on the date"
-            raise Problem(404, f"the plan of this run {told}")
+        curves = self._curves(day)
         for place in places or ():
             if place not in curves.places:
                 raise Problem(404, f"there is no place {place[:60]!r} in the plan")
@@ -121,15 +124,49 @@ class RunAnswers:
             row["name"] = self.name(row["unique_id"])
         return found
 
+    def _curves(self, day: date | None) -> Curves:
+        """Those of the run for its own day, of the saved model for another one."""
+        if self.curves is None:
+            raise Problem(404, "this run holds no curves.json: `unmet plan` writes it")
+        if day is None or day == self.first.day:
+            return self.curves
+        if not self.first.day <= day <= self._last_day():
+            raise Problem(404, f"plans can be made from {self.first.day} to {self._last_day()}")
+        assert self.model is not None
+        docks = {place: entry.get("capacity") for place, entry in self.stations.items()}
+        return self.model.curves(Window.of(day, self.zone, self.by), docks)
+
+    def _last_day(self) -> date:
+        alone = self.model is None or self.seen is None
+        return self.first.day if alone else self.first.day + timedelta(days=DAYS_AHEAD - 1)
+
     def _ahead(self, place: str, horizon: int | None, start: np.datetime64 | None) -> Columns:
+        """Rows of the run's forecast where it holds them, otherwise of the saved model."""
         times = self.ahead.columns["ds"][self.ahead.rows[place]]
-        step = np.timedelta64(1, "D" if self.by == "day" else "h")
-        if start is not None and not times[0] - step < start <= times[-1]:
-            raise Problem(404, f"the forecast runs from {times[0]}Z to {times[-1]}Z")
-        rows = self.ahead.of(place, start, None)
-        if horizon is not None and horizon > len(rows["ds"]):
-            raise Problem(404, f"the forecast ends at {times[-1]}Z, {len(rows['ds'])} periods from there")
-        return rows if horizon is None else {name: values[:horizon] for name, values in rows.items()}
+        first = times[0] if start is None else self._period(start, times[0])
+        if first < times[0]:
+            raise Problem(404, f"the forecast begins at {times[0]}Z; /api/panel has what was before")
+        rows = self.ahead.of(place, first, None)
+        count = len(rows["ds"])
+        if count and (horizon is None or horizon <= count):
+            return {name: values[:horizon] for name, values in rows.items()}
+        if self.model is None:
+            raise Problem(404, f"the forecast ends at {times[-1]}Z, and this run holds no model")
+        try:
+            return self.model.forecast(place, horizon or (24 if self.by == "hour" else 1), first)
+        except ValueError:
+            raise Problem(404, "the model foresees a year after the panel, not more") from None
+
+    def _period(self, moment: np.datetime64, known: np.datetime64) -> np.datetime64:
+        """The first period that does not begin before `moment`; `known` is the start of some period."""
+        if self.by == "hour":
+            step = np.timedelta64(1, "h")
+            return known - (known - moment) // step * step
+        found: datetime = moment.astype("datetime64[s]").item().replace(tzinfo=UTC)
+        day = min(found.astimezone(self.zone).date(), date.max - timedelta(days=2))
+        starts = [datetime.combine(day + timedelta(days=n), time(0), self.zone) for n in (0, 1)]
+        moments = [np.datetime64(one.astimezone(UTC).replace(tzinfo=None), "us") for one in starts]
+        return moments[0] if moments[0] >= moment else moments[1]
 
     def _head(self, place: str) -> Answer:
         return {"place": place, "name": self.name(place), "zone": self.zone.key, "by": self.by}
@@ -137,10 +174,6 @@ class RunAnswers:
     def _check(self, place: str, table: Table) -> None:
         if place not in table.rows:
             raise Problem(404, f"there is no place {place[:60]!r}; /api/places lists them")
-
-
-def _columns(rows: Columns) -> Answer:
-    return {name: column(values) for name, values in rows.items()}
 
 
 def _range(times: np.ndarray) -> Answer:
@@ -152,15 +185,11 @@ def _zone(name: str, folder: Path) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError):
-        raise ValueError(
-            f"{folder / 'forecast.parquet'} names a time zone {name!r} that is unknown"
-        ) from None
+        raise ValueError(f"{folder / 'forecast.parquet'} names an unknown time zone {name!r}") from None
 
 
 def _stations(path: Path) -> dict[str, Answer]:
     """Name, coordinates and docks by place."""
-    from unmet.runs import read_columns
-
     if not path.is_file():
         return {}
     columns, _ = read_columns(path)

@@ -79,7 +79,7 @@
     const usual = plan.expected_lost_usual === null ? "" : ` (${show(plan.expected_lost_usual)} with the usual stock)`;
     answer.className = "wi-answer";
     answer.textContent = `${show(plan.fleet)} vehicles, each where it saves most: ${rides}${usual}.`;
-    const when = plan.date ? ` Planned for ${plan.date}${plan.window ? `, ${plan.window}` : ""}.` : "";
+    const when = plan.date ? ` Lost rides are those of ${plan.date}${plan.periods > 1 ? ", from 4 h to 4 h" : ""}.` : "";
     note.textContent = (plan.kept_back
       ? `${show(plan.kept_back)} of them are better kept back: they would cost more than they save.`
       : "All of them are worth their place.") + when;
@@ -135,7 +135,6 @@
   };
 
   let pending = null;
-  let usable = { by: "hour" };
   const update = async () => {
     if (pending) pending.abort();
     pending = new AbortController();
@@ -144,14 +143,14 @@
       fail(new Error("Please enter numbers that are not negative."));
       return;
     }
-    const periods = day.value ? (usable.by === "hour" ? usable.periods(day.value) : 1) : "";
     try {
-      const [plan, forecast] = await Promise.all([
-        ask("/api/plan", { fleet: fleet.value, cost_lost: lost.value, cost_idle: idle.value, date: day.value }, signal),
-        ask("/api/forecast", { place: place.value, start: day.value, horizon: periods }, signal)]);
+      const costs = { cost_lost: lost.value, cost_idle: idle.value };
+      const plan = await ask("/api/plan", { fleet: fleet.value, ...costs, date: day.value }, signal);
+      const forecast = await ask("/api/forecast", { place: place.value, start: plan.start, horizon: plan.periods }, signal);
       tellPlan(plan);
       tellForecast(forecast);
       root.dataset.fleet = String(plan.fleet);
+      root.dataset.answers = String(Number(root.dataset.answers || 0) + 1);
     } catch (problem) {
       if (problem.name !== "AbortError") fail(problem);
     }
@@ -164,7 +163,7 @@
       const found = await ask("/api/places", {});
       place.append(...found.places.map((entry) => make("option", { value: entry.unique_id, textContent: entry.name })));
       fleet.value = found.fleet ?? "";
-      usable = { ...found, periods: () => 24 };
+      if (found.plan) Object.assign(day, { min: found.plan.from, max: found.plan.to, value: found.plan.from });
       document.getElementById("wi-form").addEventListener("submit", (event) => { event.preventDefault(); update(); });
       for (const input of [fleet, lost, idle, place, day]) input.addEventListener("input", soon);
       await update();

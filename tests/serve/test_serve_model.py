@@ -1,0 +1,126 @@
+"""Days that the files of a run do not hold are answered by its saved model."""
+
+from datetime import date
+
+import numpy as np
+import pytest
+from serve_tools import AHEAD, FIRST, IDS, PAST, write_tiny_run
+
+from unmet.runs import read_columns, write_columns
+from unmet.serve._curves import Window, read_curves
+from unmet.serve._http import Problem
+from unmet.serve._run_answers import RunAnswers
+from unmet.serve._saved_model import SavedModel
+
+
+class Flat:
+    """A demand model of two rides an hour everywhere, with the methods that the service calls."""
+
+    zone, by, per_day = "America/New_York", "hour", 24
+    places = np.array(IDS, dtype=object)
+
+    def _rows(self, horizon, places, start):
+        ids = self.places if places is None else np.array(places, dtype=object)
+        begin = FIRST + PAST * np.timedelta64(1, "h") if start is None else start
+        if begin > np.datetime64("2025-03-18"):
+            raise ValueError("start must be within a year")
+        times = begin + np.arange(horizon) * np.timedelta64(1, "h")
+        return {"unique_id": np.repeat(ids, horizon), "ds": np.tile(times, len(ids))}
+
+    def forecast(self, horizon, *, places=None, start=None):
+        rows = self._rows(horizon, places, start)
+        count = len(rows["ds"])
+        levels = {f"q{level:02d}": np.full(count, level / 25) for level in (5, 10, 25, 50, 75, 90)}
+        return (
+            rows
+            | {"mean": np.full(count, 2.0)}
+            | levels
+            | {
+                "q95": np.full(count, np.inf),
+                "identified_up_to": np.full(count, 0.9),
+            }
+        )
+
+    def rates(self, horizon, *, start=None):
+        rows = self._rows(horizon, None, start)
+        count = len(rows["ds"])
+        return rows | {"rate": np.full(count, 0.1), "shape": np.full(count, 4.0)}
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    folder = write_tiny_run(tmp_path)
+    (folder / "model").mkdir()
+    (folder / "model" / "model.json").write_text("{}", encoding="utf-8")
+    panel, about = read_columns(folder / "panel.parquet")
+    count = len(panel["y"])
+    panel |= {"returns": np.full(count, 0.05), "stock_start": np.full(count, 3.0)}
+    write_columns(folder / "panel.parquet", panel, about=about)
+    monkeypatch.setattr("unmet.forecasting.load_demand", lambda folder: Flat(), raising=False)
+    return RunAnswers(folder)
+
+
+def test_beyond_the_file_the_model_answers(answers):
+    from_file = answers.forecast("A", 2, None)
+    assert from_file["mean"] == [1.0, 1.125]
+    far = answers.forecast("A", 3, np.datetime64("2024-06-01T04:30", "us"))
+    assert far["ds"] == ["2024-06-01T05:00:00Z", "2024-06-01T06:00:00Z", "2024-06-01T07:00:00Z"]
+    assert far["mean"] == [2.0] * 3
+    assert far["quantiles"]["q95"] == [None] * 3
+    assert far["identified"] == [False] * 3
+    longer = answers.forecast("A", AHEAD + 1, None)
+    assert longer["horizon"] == AHEAD + 1
+    assert longer["ds"][0] == from_file["ds"][0]
+    with pytest.raises(Problem, match="a year after the panel"):
+        answers.forecast("A", 3, np.datetime64("2031-01-01", "us"))
+
+
+def test_another_day_is_planned_by_the_model(answers):
+    assert answers.places()["plan"] == {"from": "2024-03-18", "to": "2024-04-14"}
+    of_the_run = answers.plan(8, 1.0, 0.1, None, date(2024, 3, 18))
+    assert of_the_run == answers.plan(8, 1.0, 0.1, None, None)
+    other = answers.plan(8, 1.0, 0.1, None, date(2024, 3, 20))
+    assert (other["date"], other["start"]) == ("2024-03-20", "2024-03-20T08:00:00Z")
+    # All places are alike, so each gets its share; place C has no known docks and therefore room enough.
+    assert [row["target"] for row in other["places"]] == [2, 2, 2, 2]
+    assert [row["usual_stock"] for row in other["places"]] == [3.0] * 4
+    assert [row["capacity"] for row in other["places"][:3]] == [4, 4, 4]
+    assert answers.plan(12, 1.0, 0.1, None, date(2024, 3, 20))["expected_lost"] < other["expected_lost"]
+    with pytest.raises(Problem, match="plans can be made from 2024-03-18 to 2024-04-14"):
+        answers.plan(8, 1.0, 0.1, None, date(2024, 4, 15))
+
+
+def test_curves_of_a_day_are_made_once(answers, monkeypatch):
+    answers.plan(8, 1.0, 0.1, None, date(2024, 3, 21))
+    monkeypatch.setattr(SavedModel, "_curves", None)
+    assert answers.plan(9, 2.0, 0.1, None, date(2024, 3, 21))["fleet"] == 9
+
+
+def test_the_planned_day_begins_at_four(answers):
+    zone = answers.zone
+    assert Window.first(np.datetime64("2024-03-18T08:00"), zone, "hour").day == date(2024, 3, 18)
+    assert Window.first(np.datetime64("2024-03-18T09:00"), zone, "hour").day == date(2024, 3, 19)
+    found = Window.first(np.datetime64("2024-03-18T04:00"), zone, "day")
+    assert (found.day, found.start, found.periods) == (
+        date(2024, 3, 18),
+        np.datetime64("2024-03-18T04:00"),
+        1,
+    )
+
+
+def test_days_begin_at_local_midnight(answers):
+    answers.by = "day"
+    midnight = np.datetime64("2024-03-19T04:00", "us")
+    for moment, wanted in ((midnight, 0), (midnight - 1, 0), (midnight + 1, 24)):
+        assert answers._period(moment, midnight) == midnight + np.timedelta64(wanted, "h")
+
+
+def test_rounded_curves_are_taken_and_dented_ones_refused(tmp_path):
+    path = tmp_path / "curves.json"
+    rounded = read_curves({"places": {"A": [1.0, 0.666667, 0.333333, 0.0]}}, {}, path)
+    assert rounded is not None
+    assert rounded.lost[0] == pytest.approx([1.0, 0.666667, 0.333333, 0.0], abs=1e-5)
+    with pytest.raises(ValueError, match=r"curves must be convex.*run `unmet plan` again"):
+        read_curves({"A": [2.0, 1.9, 1.0]}, {}, path)
+    with pytest.raises(ValueError, match="curves must not rise"):
+        read_curves({"A": [1.0, 2.0]}, {}, path)
