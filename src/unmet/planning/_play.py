@@ -1,6 +1,6 @@
 """Targets put to the test: the same weeks of a simulated city, played once for each set of targets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +8,12 @@ from numpy.typing import ArrayLike
 
 from unmet.datasets.city import City, replay
 from unmet.planning._allocation import allocate
-from unmet.planning._arrays import Ints, amounts, stretched
-from unmet.planning._lost import NODES, expected_lost
+from unmet.planning._arrays import Floats, Ints, amounts, stretched
+from unmet.planning._lost import expected_lost
+from unmet.planning._usage import hourly_exposure, hourly_returns, usual_rates, visit_windows
+
+CLOCKS = (2, 14)
+_WORK = 2  # hours after which most of the vans' work is done
 
 
 @dataclass(frozen=True)
@@ -39,39 +43,50 @@ class Played:
         return 1.0 - self.lost / self.requests if self.requests else 1.0
 
 
-def daily_targets(
+def visit_targets(
+    city: City,
     rate: ArrayLike,
     shape: ArrayLike = np.inf,
     returns_rate: ArrayLike = 0.0,
     *,
-    capacity: ArrayLike,
-    fleet: int,
-    nodes: int = NODES,
+    first_day: int,
+    clocks: Sequence[int] = CLOCKS,
 ) -> Ints:
-    """Morning targets (days, P) that place the whole fleet as well as the rates allow, each day for itself.
+    """Targets (days, clocks, P) that place the whole fleet as well as the rates allow, each visit for itself.
+
+    The window of a visit runs from two hours after the vans leave to two hours after they leave next.
 
     Parameters
     ----------
-    rate, returns_rate : array (days, P, H)
-        Mean requests and returns of the hours from one visit of the vans to the next.
+    rate, returns_rate : array (P, H)
+        Mean requests and returns in the hours of the city; only those from ``first_day`` on are read.
     shape : number or array that fits ``rate``
-    capacity : array (P,)
+    clocks : sequence of int
+        Local hours at which vans leave, rising.
     """
-    means = amounts(rate, "rate")
-    if means.ndim != 3:
-        raise ValueError(f"rate must have the shape (days, places, hours), got {means.shape}")
-    days, places, hours = means.shape
-    every = (days * places, hours)
-    docks = np.tile(np.broadcast_to(np.asarray(capacity), (places,)), days)
-    curves = expected_lost(
-        means.reshape(every),
-        stretched(amounts(shape, "shape", infinite=True), means.shape, "shape").reshape(every),
-        stretched(amounts(returns_rate, "returns_rate"), means.shape, "returns_rate").reshape(every),
-        capacity=docks,
-        nodes=nodes,
-    )
-    by_day = curves.reshape(days, places, -1)
-    return np.stack([allocate(fleet, day, capacity=capacity) for day in by_day])
+    if list(clocks) != sorted(set(clocks)) or not clocks:
+        raise ValueError(f"clocks must be rising hours, got {clocks}")
+    means = stretched(amounts(rate, "rate"), city.rate.shape, "rate")
+    spread = stretched(amounts(shape, "shape", infinite=True), city.rate.shape, "shape")
+    back = stretched(amounts(returns_rate, "returns_rate"), city.rate.shape, "returns_rate")
+    visits = []
+    for clock, following in zip(clocks, [*clocks[1:], clocks[0] + 24]):
+        hours = visit_windows(city, first_day, clock + _WORK, following - clock)
+        visits.append(_place_fleet(city, *(array[:, hours] for array in (means, spread, back))))
+    return np.stack(visits, axis=1)
+
+
+def _place_fleet(city: City, rate: Floats, shape: Floats, returns_rate: Floats) -> Ints:
+    """Best allocation (days, P) for windows given as (P, days, hours). Equal windows are worked out once."""
+    places, days, hours = rate.shape
+    every = np.concatenate([rate, shape, returns_rate], axis=2).transpose(1, 0, 2).reshape(days, -1)
+    distinct, which = np.unique(every, axis=0, return_inverse=True)
+    flat = distinct.reshape(-1, 3, hours)
+    docks = np.tile(city.capacity, len(distinct))
+    curves = expected_lost(flat[:, 0], flat[:, 1], flat[:, 2], capacity=docks)
+    by_day = curves.reshape(len(distinct), places, -1)
+    placed = [allocate(city.settings.vehicles, day, capacity=city.capacity) for day in by_day]
+    return np.stack(placed)[which.reshape(-1)]
 
 
 def play_targets(
@@ -79,14 +94,16 @@ def play_targets(
     targets: ArrayLike,
     *,
     first_day: int,
+    clocks: Sequence[int] = CLOCKS,
     progress: Callable[[float], None] | None = None,
 ) -> Played:
-    """Play the city again with other morning targets from ``first_day`` on, and count from then to the end.
+    """Play the city again with vans that follow the targets from ``first_day`` on, and count from then on.
 
     Requests, fleet, docks and vans are the same (:func:`unmet.datasets.city.replay`), and so is everything
     before that day's vans.
     """
-    return count_played(replay(city, targets, first_day=first_day, progress=progress), first_day)
+    again = replay(city, targets, first_day=first_day, clocks=clocks, progress=progress)
+    return count_played(again, first_day)
 
 
 def count_played(city: City, first_day: int) -> Played:
@@ -103,29 +120,66 @@ def count_played(city: City, first_day: int) -> Played:
     )
 
 
-def compare_targets(
-    city: City,
-    targets: Mapping[str, ArrayLike],
-    *,
-    first_day: int,
-    progress: Callable[[float], None] | None = None,
-) -> dict[str, Played]:
-    """Play each set of targets over the same days; names as given."""
-    found = {}
-    for done, (name, wanted) in enumerate(targets.items()):
-        found[name] = play_targets(city, wanted, first_day=first_day)
-        if progress is not None:
-            progress((done + 1) / len(targets))
-    return found
-
-
 def gap_closed(observed: Played, estimated: Played, true: Played) -> float:
     """Share of the gap in lost rides that estimated demand closes: (a − b) / (a − c).
 
     a, b, c are the rides lost with targets from observed usage, from estimated demand and from the true one.
     NaN if the truth loses no fewer rides than usage: then there is no gap to close.
     """
-    if {observed.requests, estimated.requests, true.requests} != {observed.requests}:
+    if {estimated.requests, true.requests} != {observed.requests}:
         raise ValueError("the three plays must be of the same city and days: their requests differ")
     gap = observed.lost - true.lost
     return (observed.lost - estimated.lost) / gap if gap > 0 else float("nan")
+
+
+def play_three(
+    city: City,
+    estimated: ArrayLike | None = None,
+    shape: ArrayLike = np.inf,
+    *,
+    first_day: int,
+    clocks: Sequence[int] = CLOCKS,
+    progress: Callable[[float], None] | None = None,
+) -> Mapping[str, Played]:
+    """Play targets from observed usage, from estimated demand and from the true rates (:func:`gap_closed`).
+
+    All three are set in the same way (:func:`visit_targets`) and differ in the rates of demand alone: usage
+    as it was seen, the estimate, and the city's true rates. What rides out comes back where returns usually
+    go:
+
+        returns(j, h) = usual(j, h) / Σ usual(·, h) · Σ rate(·, h) · (share of demand that was served so far).
+
+    Parameters
+    ----------
+    estimated : array (P, H), optional
+        Estimated mean requests; only hours from ``first_day`` on are read. By default past usage divided by
+        exposure (:func:`usual_rates`).
+    shape : number or array that fits (P, H)
+        Of the negative binomial around the estimate, used for usage too. The truth has its own.
+
+    Returns
+    -------
+    dict
+        ``observed``, ``estimated``, ``true``.
+    """
+    served, past = city.truth.served, city.hours.day < first_day
+    usage = usual_rates(city, served, first_day)
+    if estimated is None:
+        estimated = usual_rates(city, served, first_day, exposure=hourly_exposure(city))
+    demand = stretched(amounts(estimated, "estimated"), city.rate.shape, "estimated")
+    truly = 1.0 / city.settings.dispersion if city.settings.dispersion else np.inf
+    rates = {  # rates, shape, share of demand that was served
+        "observed": (usage, shape, 1.0),
+        "estimated": (demand, shape, usage[:, ~past].sum() / max(demand[:, ~past].sum(), 1e-9)),
+        "true": (city.rate, truly, served[:, past].sum() / city.rate[:, past].sum()),
+    }
+    usual = usual_rates(city, hourly_returns(city), first_day)
+    usual = usual / np.maximum(usual.sum(axis=0), 1e-9)
+    found = {}
+    for done, (name, (rate, spread, share)) in enumerate(rates.items(), start=1):
+        returns = usual * rate.sum(axis=0) * share
+        targets = visit_targets(city, rate, spread, returns, first_day=first_day, clocks=clocks)
+        found[name] = play_targets(city, targets, first_day=first_day, clocks=clocks)
+        if progress is not None:
+            progress(done / len(rates))
+    return found

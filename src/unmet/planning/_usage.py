@@ -1,11 +1,12 @@
-"""What the history of a simulated city tells a planner: returns, exposure, weekly rates."""
+"""What the history of a simulated city tells a planner: returns, exposure, rates to expect."""
 
 import numpy as np
 
 from unmet.datasets.city import City
 from unmet.planning._arrays import Floats, Ints
 
-WEEK = 168
+CLASSES = 48
+_RECENT = 14  # days whose level is taken to last
 
 
 def hourly_returns(city: City) -> Ints:
@@ -29,38 +30,57 @@ def hourly_exposure(city: City) -> Floats:
     return 1.0 - np.diff(passed).reshape(city.rate.shape) / 3600.0
 
 
-def hour_of_week(city: City) -> Ints:
-    """Local hour of the week of each hour (H,): 0 is Monday, 0 h."""
-    local = city.hours.local(3600 * np.arange(len(city.hours), dtype=np.int64))
-    return ((local // 3600 + 3 * 24) % WEEK).astype(np.int64)  # POSIX time began on a Thursday
+def hour_class(city: City) -> Ints:
+    """Local hour of each hour (H,): 0–23 on weekdays, 24–47 at weekends."""
+    return (city.hours.hour + 24 * city.hours.weekend).astype(np.int64)
 
 
-def weekly_rates(count: Floats | Ints, exposure: Floats, week_hour: Ints, *, prior: float = 2.0) -> Floats:
-    """Rate of each place and hour of the week (P, 168) from counts and the time in which they could happen.
+def rates_by_class(count: Floats | Ints, exposure: Floats, classes: Ints, *, prior: float = 3.0) -> Floats:
+    """Rate of each place and class of hours (P, 48) from counts and the time in which they could happen.
 
         rate = (Σ count + prior · m) / (Σ exposure + prior)
 
-    over the weeks, with m what the place's overall rate and its whole city's weekly pattern would suggest: a
+    over the hours of a class, with m what the place's overall level and the whole city's pattern suggest: a
     few hours of exposure do not say much by themselves. ``exposure`` 1 everywhere gives plain usage.
     """
-    seen = np.zeros((len(count), WEEK))
-    open_ = np.zeros((len(count), WEEK))
-    np.add.at(seen.T, week_hour, np.asarray(count, dtype=np.float64).T)
-    np.add.at(open_.T, week_hour, exposure.T)
+    seen = np.zeros((len(count), CLASSES))
+    open_ = np.zeros((len(count), CLASSES))
+    np.add.at(seen.T, classes, np.asarray(count, dtype=np.float64).T)
+    np.add.at(open_.T, classes, exposure.T)
     pattern = seen.sum(axis=0) / np.maximum(open_.sum(axis=0), 1e-9)
-    # The place's level relative to the city, where it was open.
     level = seen.sum(axis=1) / np.maximum(open_ @ pattern, 1e-9)
-    return (seen + prior * level[:, None] * pattern) / (open_ + prior)
+    return (seen + prior * level[:, None] * pattern) / np.maximum(open_ + prior, 1e-9)
 
 
-def day_windows(city: City, first_day: int, *, clock: int = 4, hours: int = 24) -> Ints:
-    """Indices (days, hours) of the hours that the targets of each day serve: from ``clock`` on.
+def usual_rates(
+    city: City, count: Floats | Ints, first_day: int, *, exposure: Floats | None = None, prior: float = 3.0
+) -> Floats:
+    """Rates to expect in every hour (P, H) from the days before ``first_day``: pattern and recent level.
 
-    At the end of the period the last hours stand in for those that are beyond it.
+    The pattern is that of :func:`rates_by_class` with the level of each day, the city's total relative to its
+    pattern, divided out; the level to come is that of the last two weeks. With ``exposure`` the time in which
+    a place was empty does not count, without it usage is taken for demand.
     """
-    starts = [
-        int(np.flatnonzero((city.hours.day == day) & (city.hours.hour == clock))[0])
-        for day in range(first_day, city.settings.days)
-    ]
-    index = np.array(starts)[:, None] + np.arange(hours)
-    return np.where(index < len(city.hours), index, index - 24)
+    if not 0 < first_day <= city.settings.days:
+        raise ValueError(f"first_day must lie between 1 and {city.settings.days}, got {first_day}")
+    classes, day = hour_class(city), city.hours.day
+    past = day < first_day
+    total = np.asarray(count, dtype=np.float64)[:, past].sum(axis=0)
+    members = np.bincount(classes[past], minlength=CLASSES)
+    mean = np.bincount(classes[past], total, CLASSES) / np.maximum(members, 1)
+    level = np.bincount(day[past], total) / np.maximum(np.bincount(day[past], mean[classes[past]]), 1e-9)
+    open_ = np.ones(city.rate.shape) if exposure is None else exposure
+    rates = rates_by_class(count[:, past], open_[:, past] * level[day[past]], classes[past], prior=prior)
+    return rates[:, classes] * level[-_RECENT:].mean()
+
+
+def visit_windows(city: City, first_day: int, clock: int, hours: int) -> Ints:
+    """Indices (days, hours) of the hours from ``clock`` on, for each local day from ``first_day``.
+
+    ``clock`` may be 24 or more: an hour of the next day. Beyond the end of the period the hours a day
+    earlier stand in.
+    """
+    # Counted back from noon, which every day has, so that a day of 23 or 25 hours does no harm.
+    noon = np.flatnonzero(city.hours.hour == 12)[first_day:]
+    index = noon[:, None] + (clock - 12) + np.arange(hours)
+    return np.where(index < len(city.hours), index, index - 24 * (1 + (index - len(city.hours)) // 24))

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from unmet.datasets.city import make_city, morning_targets, replay
+from unmet.datasets.city import even_targets, make_city, morning_targets, replay
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,9 @@ def test_days_before_the_first_are_untouched(city):
     again = replay(city, targets, first_day=6)
     begin = int(np.flatnonzero(city.hours.day == 6)[0]) * 3600 + 2 * 3600
     same_rides(city, again, before=begin)
-    assert (again.targets[:6] == morning_targets(city)).all()
-    assert (again.targets[6:] == targets).all()
+    followed = list(again.targets.values())
+    assert (np.array(followed[:6]) == morning_targets(city)).all()
+    assert (np.array(followed[6:]) == targets).all()
     late = city.hours.day >= 7
     assert (again.truth.lost[:, late] != city.truth.lost[:, late]).any()
 
@@ -70,23 +71,39 @@ def test_targets_of_each_day(city):
     own = morning_targets(city)
     by_day = np.stack([own, np.roll(own, 1).clip(0, city.capacity - 2)])
     again = replay(city, by_day, first_day=8)
-    assert (again.targets[8:] == by_day).all()
+    assert list(again.targets) == [24 * day + 2 for day in range(10)]
+    assert (np.array(list(again.targets.values())[8:]) == by_day).all()
     twice = replay(again, own, first_day=9)
-    assert (twice.targets[8] == by_day[0]).all()
-    assert (twice.targets[9] == own).all()
+    assert (twice.targets[24 * 8 + 2] == by_day[0]).all()
+    assert (twice.targets[24 * 9 + 2] == own).all()
+
+
+def test_vans_may_leave_at_other_hours(city):
+    own = morning_targets(city)
+    again = replay(city, own, first_day=4, clocks=(2, 13))
+    hours = np.array(list(again.targets))
+    assert (city.hours.hour[hours] == [2] * 4 + [2, 13] * 6).all()
+    moved = city.hours.hour[again.moves[:, 2] // 3600]
+    assert set(moved[again.moves[:, 2] < 4 * 86_400].tolist()) <= {2, 3, 4}
+    assert set(moved.tolist()) & {13, 14, 15}
+    different = np.stack([[own, np.minimum(own, 2)]] * 6)
+    afternoon = replay(city, different, first_day=4, clocks=(2, 13))
+    assert (afternoon.targets[24 * 5 + 13] == np.minimum(own, 2)).all()
+    with pytest.raises(ValueError, match="clocks"):
+        replay(city, own, clocks=(2, 24))
 
 
 def test_the_night_without_a_second_hour_is_left_out():
     city = make_city("village", days=3, start="2024-03-09", seed=1)  # the clock goes forward on the 10th
     again = replay(city, np.stack([morning_targets(city)] * 3))
-    assert again.targets.shape == (2, 12)
+    assert list(again.targets) == [2, 49]
     same_rides(city, again)
 
 
 def test_the_files_name_the_targets(city, tmp_path):
     targets = np.minimum(morning_targets(city), 3)
     replay(city, targets).write(tmp_path / "again")
-    assert json.loads((tmp_path / "again" / "city.json").read_text())["targets"][0] == targets.tolist()
+    assert json.loads((tmp_path / "again" / "city.json").read_text())["targets"]["2"] == targets.tolist()
 
 
 @pytest.mark.parametrize(
@@ -110,3 +127,12 @@ def test_bad_days_and_cities_without_vans_are_refused(city):
     still = make_city("village", days=2, rebalancing=False)
     with pytest.raises(ValueError, match="rebalancing"):
         replay(still, morning_targets(still))
+
+
+def test_even_targets_share_the_fleet_as_docks_allow(city):
+    targets = even_targets(city)
+    assert targets.sum() == city.settings.vehicles
+    assert (targets <= city.capacity).all()
+    roomy = targets[targets < city.capacity]
+    assert roomy.max() - roomy.min() <= 1
+    assert (targets[targets == city.capacity] <= roomy.max()).all()

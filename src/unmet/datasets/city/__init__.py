@@ -1,7 +1,7 @@
 """A simulated city with known latent demand: places, rides, feeds and the truth behind them."""
 
 from unmet.datasets.city._city import City, Rides, make_city
-from unmet.datasets.city._replay import morning_targets, replay
+from unmet.datasets.city._replay import even_targets, morning_targets, replay
 from unmet.datasets.city._settings import SIZES, CitySettings
 from unmet.datasets.city._truth import Stock, Truth
 from unmet.datasets.city._write import write_city
@@ -13,6 +13,7 @@ __all__ = [
     "Rides",
     "Stock",
     "Truth",
+    "even_targets",
     "make_city",
     "morning_targets",
     "replay",

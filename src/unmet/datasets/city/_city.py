@@ -58,8 +58,9 @@ class City:
         Where each vehicle stood at the beginning.
     stock : Stock
         Every change of stock.
-    targets : array (nights, P) or None
-        What the vans worked towards if the city was played again (:func:`replay`), otherwise None: its own.
+    targets : dict or None
+        Hour → vehicles per place that the vans leaving then worked towards, if the city was played again
+        (:func:`replay`); otherwise None: every night its own.
     """
 
     settings: CitySettings
@@ -74,7 +75,7 @@ class City:
     moves: np.ndarray
     home: np.ndarray
     stock: Stock
-    targets: np.ndarray | None = None
+    targets: dict[int, list[int]] | None = None
 
     @property
     def share_empty(self) -> float:

@@ -1,6 +1,6 @@
 """The same city once more, with vans that follow other targets: what would have been lost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from unmet.datasets.city._city import City, share_out, take_rides
 from unmet.datasets.city._demand import make_requests
 from unmet.datasets.city._fleet import make_fleet
-from unmet.datasets.city._simulation import simulate, van_hours
+from unmet.datasets.city._rebalancing import CLOCK
+from unmet.datasets.city._simulation import night_targets, simulate
 from unmet.datasets.city._truth import count_truth, follow_stock
 
 
@@ -18,26 +19,41 @@ def morning_targets(city: City) -> np.ndarray:
     return make_fleet(city.settings, city.map, city.hours, city.rate).target
 
 
+def even_targets(city: City) -> np.ndarray:
+    """The same number of vehicles everywhere, as far as docks allow: vans that know nothing of demand."""
+    level, left = np.zeros(len(city.map), dtype=np.int64), city.settings.vehicles
+    while left:
+        free = np.flatnonzero(level < city.capacity)  # there are more docks than vehicles
+        each = max(1, left // len(free))
+        more = np.minimum(each, city.capacity[free] - level[free])[:left]
+        level[free[: len(more)]] += more
+        left -= int(more.sum())
+    return level
+
+
 def replay(
     city: City,
     targets: ArrayLike,
     *,
     first_day: int = 0,
+    clocks: Sequence[int] = (CLOCK,),
     progress: Callable[[float], None] | None = None,
 ) -> City:
-    """Play a city again: same requests, fleet, docks and vans; only the vans' morning targets differ.
+    """Play a city again: same requests, fleet, docks and vans; only what the vans work towards differs.
 
     Requests come from the same random streams, so a difference in lost rides is the work of the targets. Up
-    to the night of ``first_day`` the vans follow the targets of ``city`` and everything is as it was.
+    to the first vans of ``first_day`` everything is as it was in ``city``.
 
     Parameters
     ----------
-    targets : array (P,) or (days, P)
-        Vehicles wanted at each place when the vans have been; one row for every night, or one row for each
-        local day from ``first_day`` on (the vans of a day leave at 2 h of it). They may add up to less than
-        the fleet, not to more, and exceed the docks of no place.
+    targets : array (P,), (days, P) or (days, clocks, P)
+        Vehicles wanted at each place when the vans have been: always the same, or for each local day from
+        ``first_day`` on, or for each of those days and each time at which vans leave. They may add up to less
+        than the fleet, not to more, and exceed the docks of no place.
     first_day : int
         Number of the local day, from 0, whose vans are the first to follow them.
+    clocks : sequence of int
+        Local hours at which the vans leave, from ``first_day`` on; each time they work for up to three hours.
 
     Returns
     -------
@@ -47,9 +63,16 @@ def replay(
     if not city.settings.rebalancing:
         raise ValueError("city has no vans that could follow targets: make it with rebalancing=True")
     fleet = make_fleet(city.settings, city.map, city.hours, city.rate)
-    nights = _every_night(city, fleet.target, np.asarray(targets), first_day)
+    given = _checked(city, np.asarray(targets), first_day, clocks)
+    followed = city.targets if city.targets is not None else night_targets(city.hours, fleet)
+    followed = {hour: wanted for hour, wanted in followed.items() if city.hours.day[hour] < first_day}
+    for day, of_day in enumerate(given, start=first_day):
+        for clock, wanted in zip(clocks, of_day):
+            # The night the clock goes forward may have no such hour, the one it goes back has two.
+            for hour in np.flatnonzero((city.hours.day == day) & (city.hours.hour == clock)).tolist():
+                followed[hour] = wanted.tolist()
     ours, theirs = share_out(city.settings, make_requests(city.settings, city.map, city.hours, city.rate))
-    outcome = simulate(city.settings, city.map, city.hours, fleet, ours, progress, nights)
+    outcome = simulate(city.settings, city.map, city.hours, fleet, ours, progress, followed)
     return replace(
         city,
         truth=count_truth(city.rate.shape, ours, outcome, theirs),
@@ -57,19 +80,22 @@ def replay(
         moves=outcome.moves,
         home=outcome.home,
         stock=follow_stock(city.hours, fleet, outcome),
-        targets=nights,
+        targets=dict(sorted(followed.items())),
     )
 
 
-def _every_night(city: City, own: np.ndarray, targets: np.ndarray, first_day: int) -> np.ndarray:
-    """Targets of every night (nights, P): as they were before ``first_day``, the given ones from then on."""
+def _checked(city: City, targets: np.ndarray, first_day: int, clocks: Sequence[int]) -> np.ndarray:
+    """Targets of every day from ``first_day`` on and every clock (days, clocks, P)."""
     places, days = len(city.map), city.settings.days
     if not 0 <= first_day < days:
         raise ValueError(f"first_day must lie between 0 and {days - 1}, got {first_day}")
-    if targets.shape not in ((places,), (days - first_day, places)):
+    if len(set(clocks)) != len(clocks) or not clocks or not set(clocks) <= set(range(24)):
+        raise ValueError(f"clocks must be different hours from 0 to 23, got {clocks}")
+    whole = (days - first_day, len(clocks), places)
+    if targets.shape not in ((places,), (whole[0], places), whole):
         raise ValueError(
-            f"targets must have the shape ({places},) or ({days - first_day}, {places}): places, or days "
-            f"from first_day on and places; got {targets.shape}"
+            f"targets must have the shape ({places},), ({whole[0]}, {places}) or {whole}: places; days from "
+            f"first_day on and places; days, clocks and places. Got {targets.shape}"
         )
     if not np.issubdtype(targets.dtype, np.integer):
         raise ValueError(f"targets must be whole numbers of vehicles (integers), got {targets.dtype}")
@@ -77,9 +103,4 @@ def _every_night(city: City, own: np.ndarray, targets: np.ndarray, first_day: in
         raise ValueError("targets must lie between 0 and the docks of the place (city.capacity)")
     if (most := int(targets.sum(axis=-1).max())) > city.settings.vehicles:
         raise ValueError(f"targets add up to {most} vehicles, the fleet has {city.settings.vehicles}")
-    day = city.hours.day[van_hours(city.hours)]  # the night the clock goes forward may have no 2 h
-    before = np.tile(own, (len(day), 1)) if city.targets is None else city.targets
-    given = np.broadcast_to(targets, (days - first_day, places))
-    return np.where((day < first_day)[:, None], before, given[np.maximum(day - first_day, 0)]).astype(
-        np.int64
-    )
+    return np.broadcast_to(targets[:, None] if targets.ndim == 2 else targets, whole)

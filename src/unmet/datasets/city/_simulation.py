@@ -60,14 +60,14 @@ def simulate(
     fleet: Fleet,
     requests: Requests,
     progress: Callable[[float], None] | None = None,
-    targets: np.ndarray | None = None,
+    targets: dict[int, list[int]] | None = None,
 ) -> Outcome:
     """Run the city. No two changes of stock at one place fall into the same second: the later one waits.
 
     A request takes the vehicle that has stood longest. If there is none it is lost, or, with spill, goes to
     the nearest of four neighbours that has a vehicle with chance exp(−distance / walk). A return that finds
-    no free dock rides on to the nearest place that has one. ``targets`` (nights, P) are what the vans work
-    towards, night by night, instead of ``fleet.target``.
+    no free dock rides on to the nearest place that has one. ``targets`` says at the start of which hours
+    vans leave and what they work towards, instead of every night towards ``fleet.target``.
     """
     count = len(requests.place)
     # Plain arrays: reading and writing single elements is several times faster than with numpy.
@@ -174,9 +174,9 @@ def simulate(
             loads[which] = (other, rest)
             heappush(heap, entry + (seconds << _SHIFT))
 
-    nights = van_hours(hours) * 3600 if settings.rebalancing else np.empty(0, dtype=int)
-    wanted = np.tile(fleet.target, (len(nights), 1)) if targets is None else targets
-    target = dict(zip(nights.tolist(), wanted.tolist()))
+    if targets is None:
+        targets = night_targets(hours, fleet) if settings.rebalancing else {}
+    target = {hour * 3600: wanted for hour, wanted in targets.items()}
     marks = sorted(set(target) | set(range(0, closing, 86_400)) | {closing})
     done = 0
     for mark, stop in zip(marks, np.searchsorted(requests.second, marks).tolist()):
@@ -209,9 +209,9 @@ def simulate(
     )
 
 
-def van_hours(hours: Hours) -> np.ndarray:
-    """The hours at whose start vans leave."""
-    return np.flatnonzero(hours.hour == CLOCK)
+def night_targets(hours: Hours, fleet: Fleet) -> dict[int, list[int]]:
+    """The hours at whose start the city's own vans leave, and what they work towards."""
+    return dict.fromkeys(np.flatnonzero(hours.hour == CLOCK).tolist(), fleet.target.tolist())
 
 
 def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float]]]:

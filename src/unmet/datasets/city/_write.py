@@ -140,7 +140,7 @@ def describe(city: City, files: list[str]) -> dict[str, object]:
         "rival": int(truth.rival.sum()),
         "moved": len(city.moves),
         "share_empty": round(city.share_empty, 6),
-        **({} if city.targets is None else {"targets": city.targets.tolist()}),
+        **({} if city.targets is None else {"targets": city.targets}),
         "events": [
             {
                 "place": city.map.ids[event.place],

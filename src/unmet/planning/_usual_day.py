@@ -1,0 +1,54 @@
+"""The day to plan for: demand ahead, and what usually stands and comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unmet.forecasting import DemandModel
+from unmet.forecasting._calendar import make_calendar
+
+# Days of history that say what usually stands at a place and what usually comes back.
+_USUAL_DAYS = 28
+# Stock is planned for a day from this local hour on, when the streets are quietest.
+_FIRST_HOUR = 4
+
+
+def usual_day(panel: Any, model: DemandModel) -> dict[str, np.ndarray]:
+    """Demand of the first whole day ahead, and what usually stands and comes back on such a day.
+
+    ``rate``, ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
+    (places,). The day starts at 4 h local. Returns are means over the last four weeks of the same weekday and
+    hour, stock the mean over the last four weeks at the start of the day.
+    """
+    per_day = model.per_day
+    ahead = model.rates(2 * per_day)
+    periods = ahead["ds"][: 2 * per_day]
+    clock = make_calendar(periods, model.zone, model.by)
+    first = int(np.flatnonzero(clock.hour == _FIRST_HOUR)[0]) if per_day > 1 else 0
+    day = slice(first, first + per_day)
+    shape = (len(model.places), 2 * per_day)
+    quantiles = model.forecast(2 * per_day)
+    identified = quantiles["identified_up_to"].reshape(shape)[:, day].min(axis=1) >= 0.5
+    # The panel, places by periods, only its last weeks.
+    places = np.unique(panel["unique_id"].astype(str))
+    size = len(panel) // len(places)
+    if len(places) * size != len(panel) or not np.array_equal(places, model.places.astype(str)):
+        raise ValueError("panel must have the places of the model and one row for every place and period")
+    recent = slice(max(0, size - _USUAL_DAYS * per_day), size)
+    times = panel["ds"].reshape(-1, size)[0, recent]
+    past = make_calendar(times, model.zone, model.by)
+    returns = panel["returns"].astype(float).reshape(-1, size)[:, recent]
+    stock = panel["stock_start"].astype(float).reshape(-1, size)[:, recent]
+    same = past.week[:, None] == clock.week[day]
+    come_back = np.nan_to_num(returns) @ same / np.maximum(same.sum(axis=0), 1)
+    starts = past.hour == _FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
+    standing = np.nan_to_num(np.where(np.isfinite(stock[:, starts]), stock[:, starts], 0.0).mean(axis=1))
+    return {
+        "rate": ahead["rate"].reshape(shape)[:, day],
+        "shape": ahead["shape"].reshape(shape)[:, day],
+        "returns": come_back,
+        "stock": standing,
+        "identified": identified,
+    }
