@@ -266,13 +266,13 @@ def test_a_head_that_never_ends_is_cut_off(run_folder, monkeypatch):
     thread.start()
     try:
         address = ("127.0.0.1", int(ready.address.rsplit(":", 1)[1].strip("/")))
-        for beginning in (
-            b"",
-            b"GET / HTTP/1.1\r\nHost: local",
-            b"GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT",
-        ):
+        whole = b"GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for first, then in ((b"", b""), (b"GET / HTTP/1.1\r\nHost: loc", b""), (whole, b"GET / HT")):
             with socket.create_connection(address, timeout=5) as connection:
-                connection.sendall(beginning)
+                connection.sendall(first)
+                if then:
+                    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+                    connection.sendall(then)
                 began = time.monotonic()
                 while connection.recv(65536):
                     pass

@@ -48,6 +48,7 @@
   const chosen = make("p", { className: "wi-answer", id: "wi-place-answer" });
   const chart = make("div", { id: "wi-chart" });
   const behind = make("table", { className: "wi-table", id: "wi-forecast" });
+  const results = make("div", { id: "wi-results" });
 
   root.replaceChildren(
     make("form", { className: "wi-form", id: "wi-form" },
@@ -56,7 +57,8 @@
       field("wi-idle", "Cost of an idle vehicle", idle),
       field("wi-place", "Place", place),
       field("wi-day", "Day", day)),
-    answer, note,
+    answer, results);
+  results.append(note,
     make("details", { open: true },
       make("summary", { textContent: "Places whose stock changes most" }),
       make("div", { className: "wi-scroll", tabIndex: 0, role: "region", "aria-label": "Targets" }, table)),
@@ -66,8 +68,10 @@
       make("div", { className: "wi-scroll", tabIndex: 0, role: "region", "aria-label": "Forecast" }, behind)));
 
   const fill = (target, caption, heads, rows) => {
-    const line = (cells, tag) => make("tr", {}, ...cells.map((cell, n) =>
-      make(n === 0 && tag === "td" ? "th" : tag, { textContent: cell, scope: tag === "th" ? "col" : "row" })));
+    const line = (cells, tag) => make("tr", {}, ...cells.map((cell, n) => {
+      if (tag === "td" && n > 0) return make("td", { textContent: cell });
+      return make("th", { textContent: cell, scope: tag === "th" ? "col" : "row" });
+    }));
     target.replaceChildren(
       make("caption", { textContent: caption }),
       make("thead", {}, line(heads, "th")),
@@ -78,6 +82,7 @@
     const rides = `${show(plan.expected_lost)} rides lost`;
     const usual = plan.expected_lost_usual === null ? "" : ` (${show(plan.expected_lost_usual)} with the usual stock)`;
     answer.className = "wi-answer";
+    results.className = "";
     answer.textContent = `${show(plan.fleet)} vehicles, each where it saves most: ${rides}${usual}.`;
     const when = plan.date ? ` Lost rides are those of ${plan.date}${plan.periods > 1 ? ", from 4 h to 4 h" : ""}.` : "";
     note.textContent = (plan.kept_back
@@ -102,7 +107,7 @@
 
   const tellForecast = (found) => {
     const { q05, q50, q95 } = found.quantiles;
-    const [width, height, left, bottom] = [720, 220, 40, 24];
+    const [width, height, left, bottom] = [720, 230, 56, 34];
     const known = q95.filter((value) => value !== null);
     const top = Math.max(1, ...known, ...q50.filter((value) => value !== null)) * 1.1;
     const x = (n) => left + (n + 0.5) * (width - left) / q50.length;
@@ -130,11 +135,13 @@
   };
 
   const fail = (problem) => {
+    results.className = "wi-stale"; // what is shown answers an earlier question
     answer.className = "wi-answer wi-wrong";
     answer.textContent = problem.message;
   };
 
   let pending = null;
+  let planned = false;
   const update = async () => {
     if (pending) pending.abort();
     pending = new AbortController();
@@ -145,11 +152,13 @@
     }
     try {
       const costs = { cost_lost: lost.value, cost_idle: idle.value };
-      const plan = await ask("/api/plan", { fleet: fleet.value, ...costs, date: day.value }, signal);
-      const forecast = await ask("/api/forecast", { place: place.value, start: plan.start, horizon: plan.periods }, signal);
-      tellPlan(plan);
+      const plan = planned ? await ask("/api/plan", { fleet: fleet.value, ...costs, date: day.value }, signal) : null;
+      const when = plan ? { start: plan.start, horizon: plan.periods } : { start: day.value };
+      const forecast = await ask("/api/forecast", { place: place.value, ...when }, signal);
+      if (plan) tellPlan(plan);
+      else answer.textContent = "This run holds no plan yet: `unmet plan` makes one. The forecast is below.";
       tellForecast(forecast);
-      root.dataset.fleet = String(plan.fleet);
+      root.dataset.fleet = String(plan ? plan.fleet : "");
       root.dataset.answers = String(Number(root.dataset.answers || 0) + 1);
     } catch (problem) {
       if (problem.name !== "AbortError") fail(problem);
@@ -163,7 +172,8 @@
       const found = await ask("/api/places", {});
       place.append(...found.places.map((entry) => make("option", { value: entry.unique_id, textContent: entry.name })));
       fleet.value = found.fleet ?? "";
-      if (found.plan) Object.assign(day, { min: found.plan.from, max: found.plan.to, value: found.plan.from });
+      planned = Boolean(found.plan);
+      if (planned) Object.assign(day, { min: found.plan.from, max: found.plan.to, value: found.plan.from });
       document.getElementById("wi-form").addEventListener("submit", (event) => { event.preventDefault(); update(); });
       for (const input of [fleet, lost, idle, place, day]) input.addEventListener("input", soon);
       await update();
