@@ -11,14 +11,14 @@ from unmet.calibration import rolling_intervals
 def test_by_hand():
     y = np.array([0.0, 5.0, 12.0, 10.0])
     low, high = np.full(4, 4.0), np.full(4, 8.0)
-    # Scores in widths of 4: (4 − 0)/4 = 1, (4 − 5)/4 = −1/4, (12 − 8)/4 = 1.
+    # Scores: 4 − 0 = 4, 4 − 5 = −1, 12 − 8 = 4.
     found = rolling_intervals(y, low, high, coverage=0.5, window=2, least=1)
     assert found[0].tolist() == [4.0, 8.0]  # nothing before it
-    assert found[1].tolist() == [0.0, 12.0]  # n = 1: the only score, 1
-    assert found[2].tolist() == [0.0, 12.0]  # n = 2: ⌈3 · 0.5⌉ = 2nd of (−1/4, 1)
-    assert found[3].tolist() == [0.0, 12.0]  # rows 1 and 2: 2nd of (−1/4, 1)
+    assert found[1].tolist() == [0.0, 12.0]  # n = 1: the only score, 4
+    assert found[2].tolist() == [0.0, 12.0]  # n = 2: ⌈3 · 0.5⌉ = 2nd of (−1, 4)
+    assert found[3].tolist() == [0.0, 12.0]  # rows 1 and 2: 2nd of (−1, 4)
     third = rolling_intervals(y, low, high, coverage=1 / 3, window=2, least=1)
-    assert third[3].tolist() == [5.0, 7.0]  # 1st of (−1/4, 1)
+    assert third[3].tolist() == [5.0, 7.0]  # 1st of (−1, 4)
 
 
 def test_rows_that_are_bounds_teach_nothing():
@@ -42,8 +42,8 @@ def test_too_few_exact_rows_in_the_window_are_made_up_for_by_older_ones():
 def test_ends_never_change_places():
     found = rolling_intervals(np.full(5, 6.0), np.full(5, 4.0), np.full(5, 8.0))
     assert found[-1].tolist() == [6.0, 6.0]
-    empty = rolling_intervals([1.0, 2.0], [3.0, 3.0], [3.0, 3.0])
-    assert empty[1].tolist() == [1.0, 5.0]
+    crossed = rolling_intervals([5.0, 5.0], [6.0, 6.0], [4.0, 4.0])
+    assert crossed[1].tolist() == [5.0, 5.0]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 39))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmet.papers.mobility._series import LAGS, calendar_columns, lag_columns, thirds
+from unmet.papers.mobility._series import LAGS, _usual, calendar_columns, lag_columns, thirds
 
 DAYS = np.datetime64("2024-03-04") + np.arange(60)  # a Monday
 NONE = np.zeros(60, bool)
@@ -25,30 +25,38 @@ def test_thirds_follow_each_other():
         thirds(8)
 
 
-def test_weekday_and_holiday_columns():
+def test_weekends_holidays_and_what_they_usually_bring():
     holiday = NONE.copy()
     holiday[10] = True
-    X = calendar_columns(np.full(60, 100.0), ~NONE, DAYS, holiday)
-    assert X.shape == (53, 6 + 1 + 3)
-    assert X[0, :6].tolist() == [0] * 6  # row 7 is a Monday again
-    assert X[1, :6].tolist() == [1, 0, 0, 0, 0, 0]
-    assert X[6, :6].tolist() == [0, 0, 0, 0, 0, 1]
-    assert X[3, 6] == 1
-    assert X[:, 6].sum() == 1
-    assert np.allclose(X[:, 7:], 100)
-    assert calendar_columns(np.full(60, 1.0), ~NONE, DAYS, NONE).shape == (53, 9)
+    free = (np.arange(60) % 7 >= 5) | holiday
+    X = calendar_columns(np.where(free, 300.0, 100.0), ~NONE, DAYS, holiday)
+    assert X.shape == (53, 3)
+    assert X[:, 0].tolist() == free[LAGS:].tolist()
+    assert X[free[LAGS:], 1:].min() > 1.5 * X[~free[LAGS:], 1:].max()
+    assert np.allclose(calendar_columns(np.full(60, 100.0), ~NONE, DAYS, NONE)[:, 1:], 100)
+
+
+def test_usual_demand_by_hand():
+    y = np.array([10.0, 20.0, 0.0, 0.0, 0.0, 40.0, 0.0, 30.0])
+    exact = np.array([True, True, False, False, False, True, False, True])
+    found = _usual(y, exact, np.arange(8) % 7)
+    assert found[0] == 10  # nothing known: the first exact day
+    assert found[1] == pytest.approx(10)
+    assert found[2] == pytest.approx((30 + 15) / 3)  # two working days, and the mean of all
+    assert found[6] == pytest.approx((40 + 70 / 3) / 2)  # one free day
+    working = (30 + 70 / 3) / 3
+    assert found[7] == pytest.approx((10 + 2 * working) / 3)  # a Monday: one before it
 
 
 def test_levels_follow_the_exact_days():
     y = np.r_[np.full(30, 100.0), np.full(30, 200.0)]
-    X = calendar_columns(y, ~NONE, DAYS, NONE)
-    last, week, month = X[30 + 1 - LAGS, 6:]
-    assert last > week > month  # one day of the new level, seen by all three, most by the last day
+    _, near, far = calendar_columns(y, ~NONE, DAYS, NONE)[32 - LAGS]
+    assert near > far > 100  # two days of the new level among 7, and among 28
     exact = ~NONE
     exact[20:40] = False
     lost = y.copy()
     lost[20:40] = 1.0
-    held = calendar_columns(lost, exact, DAYS, NONE)[30 - LAGS, 6:]
+    held = calendar_columns(lost, exact, DAYS, NONE)[30 - LAGS, 1:]
     assert np.allclose(held, 100)
 
 

@@ -18,13 +18,12 @@ def rolling_intervals(
 ) -> NDArray[np.float64]:
     """Conformal intervals from a rolling window: row t is corrected by rows before t only.
 
-    With the width w = upper − lower, the score of a row is how far y lies outside its interval, in widths
-    (w is at least a quarter of the median width so far, so that a very short interval makes no huge score):
+    The score of a row is how far y lies outside its interval, negative inside:
 
-        s = max(lower − y, y − upper) / w        (negative inside)
+        s = max(lower − y, y − upper)
 
-    Row t gets [lower − S w, upper + S w], S being the ⌈(n + 1) · coverage⌉-th smallest score among the n
-    exact rows of the latest `window` rows (conformalised quantile regression, Romano and others 2019, in a
+    Row t gets [lower − S, upper + S], S being the ⌈(n + 1) · coverage⌉-th smallest score among the n exact
+    rows of the latest `window` rows (conformalised quantile regression, Romano and others 2019, in a
     moving window). If the rows of the window and of row t are exchangeable, the interval holds y with
     probability `coverage` or more, whatever the model.
 
@@ -63,8 +62,7 @@ def rolling_intervals(
         raise ValueError("exact must hold one boolean per row of y")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and np.isfinite(values[known]).all()):
         raise ValueError("lower, upper and the exact rows of y must be finite")
-    unit = _units(high - low)
-    score = np.maximum(low - values, values - high) / unit
+    score = np.maximum(low - values, values - high)
     rows = np.flatnonzero(known)
     result = np.stack([low, high], axis=1)
     for row in range(len(values)):
@@ -74,14 +72,7 @@ def rolling_intervals(
         begin = int(np.searchsorted(rows, row - window))
         used = score[rows[min(begin, max(0, end - least)) : end]]
         rank = min(ceil(round((len(used) + 1) * coverage, 9)), len(used))
-        widen = np.partition(used, rank - 1)[rank - 1] * unit[row]
+        widen = np.partition(used, rank - 1)[rank - 1]
         middle = (low[row] + high[row]) / 2  # never beyond it, or the ends would change places
         result[row] = min(low[row] - widen, middle), max(high[row] + widen, middle)
     return result
-
-
-def _units(width: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Widths, none below a quarter of the median of those up to its row; 1 while there is no width at all."""
-    usual = np.array([np.median(width[: row + 1]) for row in range(len(width))])
-    unit = np.maximum(width, 0.25 * usual)
-    return np.where(unit > 0, unit, 1.0)

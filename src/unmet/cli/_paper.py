@@ -91,9 +91,9 @@ def paper(
 
         source = None
         if trips:
-            from unmet.cli._panel import _pairs
+            from unmet.cli._options import pairs
 
-            wanted = _pairs(keep or [], "--keep")
+            wanted = pairs(keep, "--keep") or {}
             source = Trips(tuple(trips), tuple(stations or ()), zone, times, wanted, holidays)
         size = "smoke" if smoke else "full" if full else "medium"
         asked = Asked(size, source, jobs, cluster, units, activation)

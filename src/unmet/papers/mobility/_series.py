@@ -35,44 +35,44 @@ def lag_columns(y: Floats, lags: int = LAGS) -> Floats:
 
 
 def calendar_columns(y: Floats, exact: Flags, days: NDArray[np.datetime64], holiday: Flags) -> Floats:
-    """What is known before each day: its weekday, whether it is a holiday, and levels of recent exact days.
+    """What is known before each day: whether it is a weekend or holiday, and what such a day usually brings.
 
-    Columns, for rows from `LAGS` on: six weekday indicators (Monday is none of them), the holiday indicator
-    where there is any holiday, and three levels: the last exact day, and the means of exact days among the
-    latest 7 and 28. Days are first divided by the usual level of their weekday so far, so that a level does
-    not depend on which weekdays happened to be exact. Censored days are left out, for they are bounds only.
+    Three columns, for rows from `LAGS` on: an indicator of weekends and holidays, and the usual demand of the
+    day's weekday times the level of the latest 7 and of the latest 28 days. A level is the mean, over exact
+    days, of demand as a share of what was usual then, so that it does not depend on which weekdays happened
+    to be exact. Censored days are left out, for they are bounds only. Holidays count as Sundays. There are
+    few columns because as little as a tenth of the days may be exact.
     """
     y = np.asarray(y, float)
     weekday = (days.astype("datetime64[D]").astype(np.int64) + 3) % 7  # 1970-01-01 was a Thursday
-    levels = np.empty((len(y), 3))
+    weekday = np.where(holiday, 6, weekday)
     usual = _usual(y, exact, weekday)
-    plain = y / np.maximum(usual, 1e-9)
+    share = y / np.maximum(usual, 1e-9)
+    levels = np.ones((len(y), 2))
     for row in range(len(y)):
         known = np.flatnonzero(exact[:row])
         if not len(known):
-            levels[row] = 1.0
             continue
         short, long = (known[known >= row - reach] for reach in (_SHORT, _LONG))
-        last = plain[known[-1]]
-        far = plain[long].mean() if len(long) else plain[known[-_SHORT:]].mean()
-        near = plain[short].mean() if len(short) else far
-        levels[row] = last, near, far
-    levels *= usual[:, None]
-    indicators = [weekday == number for number in range(1, 7)]
-    if holiday.any():
-        indicators.append(holiday)
-    return np.column_stack([*(column.astype(float) for column in indicators), levels])[LAGS:]
+        far = share[long].mean() if len(long) else share[known[-_SHORT:]].mean()
+        near = share[short].mean() if len(short) else far
+        levels[row] = near, far
+    return np.column_stack([weekday >= 5, levels * usual[:, None]])[LAGS:]
 
 
 def _usual(y: Floats, exact: Flags, weekday: NDArray[np.int64]) -> Floats:
-    """The mean of earlier exact days of the same weekday, drawn towards that of all earlier exact days."""
+    """The mean of earlier exact days of the same weekday.
+
+    It is drawn towards that of all working days or all free days, and that towards the mean of all days.
+    """
     usual = np.empty(len(y))
     sums, counts = np.zeros(7), np.zeros(7)
     first = y[exact][0] if exact.any() else y.mean()
     for row in range(len(y)):
-        total = counts.sum()
-        level = sums.sum() / total if total else first
-        number = weekday[row]
+        number = int(weekday[row])
+        alike = slice(5, 7) if number >= 5 else slice(0, 5)
+        level = sums.sum() / counts.sum() if counts.any() else first
+        level = (sums[alike].sum() + level) / (counts[alike].sum() + 1.0)
         usual[row] = (sums[number] + 2.0 * level) / (counts[number] + 2.0)
         if exact[row]:
             sums[number] += y[row]
