@@ -7,6 +7,7 @@ from unmet.planning._newsvendor import StockTarget, newsvendor_level, stock_targ
 from unmet.planning._plan import Plan, plan_stock, roomy
 from unmet.planning._play import Played, count_played, gap_closed, play_targets, play_three, visit_targets
 from unmet.planning._usage import hourly_exposure, hourly_returns, rates_by_class, usual_rates
+from unmet.planning._usual_day import usual_day
 
 __all__ = [
     "Plan",
@@ -28,6 +29,7 @@ __all__ = [
     "rates_by_class",
     "roomy",
     "stock_target",
+    "usual_day",
     "usual_rates",
     "value_of_vehicles",
     "visit_targets",
