@@ -1,0 +1,132 @@
+"""Series of every place, cut and summed until they fit the page."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unmet.report._data import CurveData
+from unmet.report._grid import Grid, make_grid
+from unmet.report._pack import pack, step_for
+from unmet.runs import Columns
+
+FINE_BUDGET = 900_000  # numbers; each takes two letters of the page
+COARSE_BUDGET = 650_000
+QUANTILES = ("q05", "q25", "q50", "q75", "q95")
+_HISTORY_DAYS = (28, 14, 7, 5, 3, 2, 1)
+_NORMAL_90 = 2 * 1.6448536  # width of a central 90% interval in standard deviations
+
+
+def make_curves(
+    lost: Columns, grid: Grid, backtest: Columns | None, forecast: Columns | None, zone: str
+) -> CurveData:
+    """Both kinds of series; see :class:`CurveData`."""
+    coarse_clock, coarse_days, coarse, coarse_steps = _coarse(lost, grid)
+    clock, history, fine, fine_steps = _fine(grid.ids, backtest, forecast, zone)
+    return CurveData(
+        clock=clock,
+        history=history,
+        coarse_clock=coarse_clock,
+        coarse_days=coarse_days,
+        fine=fine,
+        coarse=coarse,
+        fine_steps=fine_steps,
+        coarse_steps=coarse_steps,
+    )
+
+
+def _coarse(lost: Columns, grid: Grid) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
+    """Sums by day, or by as many days as fit, with an interval that takes periods as independent."""
+    days, starts = grid.days
+    width = 1
+    while len(grid.ids) * -(-len(days) // width) * 5 > COARSE_BUDGET and width < 28:
+        width = 7 if width == 1 else width + 7
+    starts, days = starts[::width], days[::width]
+
+    def sums(name: str) -> np.ndarray:
+        return np.add.reduceat(np.nan_to_num(grid.matrix(lost[name])), starts, axis=1)
+
+    spread = (lost["demand_q95"] - lost["demand_q05"]) / _NORMAL_90
+    open_ended = np.isinf(spread)
+    variance = grid.matrix(np.where(open_ended, 0.0, spread**2))
+    deviation = np.sqrt(np.add.reduceat(np.nan_to_num(variance), starts, axis=1)) * _NORMAL_90 / 2
+    unknown = np.add.reduceat(np.nan_to_num(grid.matrix(open_ended.astype(float))), starts, axis=1) > 0
+    seen, demand, flags = sums("y"), sums("demand_mean"), sums("censored")
+    low = np.maximum(seen, demand - deviation)
+    high = np.where(unknown, np.inf, demand + deviation)
+    found, steps = [], []
+    for n in range(len(grid.ids)):
+        step = step_for(float(np.max(np.where(unknown[n], demand[n], high[n]), initial=1.0)))
+        steps.append(step)
+        found.append(
+            {
+                "y": pack(seen[n], step),
+                "mean": pack(demand[n], step),
+                "lo": pack(low[n], step),
+                "hi": pack(high[n], step),
+                "ran_out": pack(flags[n], 1.0),
+            }
+        )
+    return (days * 86400).tolist(), width, found, steps
+
+
+def _fine(
+    ids: list[str], backtest: Columns | None, forecast: Columns | None, zone: str
+) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
+    """Tested forecasts of the last days followed by those of the horizon, on one clock."""
+    past = make_grid(backtest, zone) if backtest is not None else None
+    future = make_grid(forecast, zone) if forecast is not None else None
+    ahead = len(future.times) if future is not None else 0
+    keep = _history(past, len(ids), ahead)
+    length = keep + ahead
+    values = {name: np.full((len(ids), length), np.nan) for name in (*QUANTILES, "y", "ran_out")}
+    number = {identity: n for n, identity in enumerate(ids)}
+    clock: list[int] = []
+    if past is not None and backtest is not None:
+        _place(values, past, backtest, number, slice(0, keep), (*QUANTILES, "y"))
+        flags = {"ran_out": backtest["censored"].astype(float)}
+        _place(values, past, flags, number, slice(0, keep), ("ran_out",))
+        clock += past.clock[len(past.times) - keep :].tolist()
+    if future is not None and forecast is not None:
+        _place(values, future, forecast, number, slice(keep, length), QUANTILES)
+        clock += future.clock.tolist()
+    found, steps = [], []
+    for n in range(len(ids)):
+        every = np.stack([values[name][n] for name in (*QUANTILES, "y")])
+        step = step_for(float(np.max(every[np.isfinite(every)], initial=1.0)))
+        steps.append(step)
+        entry = {name: pack(values[name][n], step) for name in QUANTILES}
+        entry["y"] = pack(values["y"][n, :keep], step)
+        entry["ran_out"] = "".join("1" if flag == 1 else "0" for flag in values["ran_out"][n, :keep])
+        found.append(entry)
+    return clock, keep, found, steps
+
+
+def _history(past: Grid | None, places: int, ahead: int) -> int:
+    """How many of the last periods are kept: whole days, as many as the page has room for."""
+    if past is None:
+        return 0
+    _, starts = past.days
+    total, kept = len(past.times), 0
+    for days in _HISTORY_DAYS:
+        kept = total - int(starts[-days]) if days <= len(starts) else total
+        if places * (kept * 6.5 + ahead * 5) <= FINE_BUDGET:
+            return kept
+    return kept
+
+
+def _place(
+    values: dict[str, np.ndarray],
+    grid: Grid,
+    columns: Columns,
+    number: dict[str, int],
+    where: slice,
+    names: tuple[str, ...],
+) -> None:
+    """Put the last periods of a table into their slice; places that the past does not know are left out."""
+    own = [n for n, identity in enumerate(grid.ids) if identity in number]
+    target = [number[grid.ids[n]] for n in own]
+    width = where.stop - where.start
+    if width == 0:
+        return
+    for name in names:
+        values[name][target, where] = grid.matrix(columns[name])[own, -width:]

@@ -1,0 +1,157 @@
+"""What the page shows, as plain frozen values; nothing here knows of files or HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its 90% interval; ``high`` is infinite where the data identify no upper bound."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def identified(self) -> bool:
+        return isfinite(self.high)
+
+
+@dataclass(frozen=True)
+class PlaceTotals:
+    """One place over the whole period.
+
+    ``censored`` is the share of periods in which vehicles ran out, ``empty`` the share of known time without
+    one. Coordinates and capacity are None where nobody gave them.
+    """
+
+    unique_id: str
+    name: str
+    lat: float | None
+    lng: float | None
+    capacity: float | None
+    observed: float
+    demand: Interval
+    lost: Interval
+    censored: float
+    empty: float
+
+    @property
+    def share_lost(self) -> float:
+        return self.lost.mean / self.demand.mean if self.demand.mean > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Day:
+    """All places together on one local day; ``hours`` is what the bounds of the day rest on."""
+
+    date: str
+    observed: float
+    demand: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CurveData:
+    """Series of every place, in the order of the places, each a text of two letters a number.
+
+    ``fine`` holds forecasts by period (tested ones of the past, then those of the horizon), ``coarse`` sums
+    by day or week over the whole period. ``steps`` is the size of one unit per place.
+    """
+
+    clock: list[int]
+    history: int
+    coarse_clock: list[int]
+    coarse_days: int
+    fine: list[dict[str, str]]
+    coarse: list[dict[str, str]]
+    fine_steps: list[float]
+    coarse_steps: list[float]
+
+
+@dataclass(frozen=True)
+class HorizonPlace:
+    """What is expected of one place over the horizon; the busiest period with its 90% interval."""
+
+    expected: float
+    busiest: str
+    peak: Interval
+    unidentified: float
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The forecast of all places: expected rides per period, and one entry per place (None: no forecast)."""
+
+    clock: list[int]
+    total: list[float]
+    places: list[HorizonPlace | None]
+
+
+@dataclass(frozen=True)
+class Weekday:
+    """Lost and wanted rides by local weekday (Monday first) and hour, per day of the period."""
+
+    lost: list[list[float]]
+    demand: list[list[float]]
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything the page shows. Parts that the run did not make are None or empty, and the page says so."""
+
+    title: str
+    zone: str
+    by: str
+    kind: str
+    first: str
+    last: str
+    periods: int
+    rows: int
+    places: tuple[PlaceTotals, ...]
+    total: PlaceTotals
+    days: tuple[Day, ...]
+    week: Weekday | None = None
+    curves: CurveData | None = None
+    horizon: Horizon | None = None
+    calibration: dict[str, Any] | None = None
+    measures: tuple[dict[str, Any], ...] = ()
+    plan: tuple[dict[str, Any], ...] = ()
+    moves: tuple[dict[str, Any], ...] = ()
+    fleet: tuple[dict[str, Any], ...] = ()
+    demo: dict[str, Any] | None = None
+    run: dict[str, Any] = field(default_factory=dict)
+    inferred: float | None = None
+
+    @property
+    def worst(self) -> list[int]:
+        """Numbers of the places, the one that lost most rides first."""
+        return sorted(
+            range(len(self.places)), key=lambda n: (-self.places[n].lost.mean, self.places[n].unique_id)
+        )
+
+    @property
+    def unidentified(self) -> int:
+        """How many places have no upper bound on what they lost."""
+        return sum(not place.lost.identified for place in self.places)
+
+    def name_of(self, unique_id: str) -> str:
+        """The name of a place, or its id where it has none."""
+        return self._names.get(unique_id, unique_id)
+
+    @property
+    def _names(self) -> dict[str, str]:
+        return {place.unique_id: place.name for place in self.places}
+
+
+def interval(entry: dict[str, Any]) -> Interval:
+    """From the form of JSON files, in which an absent or null upper bound means: not identified."""
+    high = entry.get("q95")
+    low = entry.get("q05")
+    return Interval(
+        float(entry["mean"]), 0.0 if low is None else float(low), inf if high is None else float(high)
+    )

@@ -1,0 +1,39 @@
+"""The forecast of the horizon in a few numbers per place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unmet.report._data import Horizon, HorizonPlace, Interval
+from unmet.report._grid import make_grid
+from unmet.report._numbers import moment
+from unmet.runs import Columns
+
+
+def make_horizon(forecast: Columns | None, ids: list[str], zone: str) -> Horizon | None:
+    """Expected rides of all places by period; for each place its sum and its busiest period.
+
+    Means add up whatever the dependence between places; quantiles do not, so the sum has no band.
+    """
+    if forecast is None:
+        return None
+    grid = make_grid(forecast, zone)
+    mean = grid.matrix(forecast["mean"])
+    low, high = grid.matrix(forecast["q05"]), grid.matrix(forecast["q95"])
+    hourly = len(grid.times) < 2 or bool(np.any(grid.clock % 86400 != grid.clock[0] % 86400))
+    entries: dict[str, HorizonPlace] = {}
+    for n, identity in enumerate(grid.ids):
+        if not np.isfinite(mean[n]).any():
+            continue
+        top = int(np.nanargmax(mean[n]))
+        entries[identity] = HorizonPlace(
+            expected=float(np.nansum(mean[n])),
+            busiest=moment(int(grid.clock[top]), hourly),
+            peak=Interval(float(mean[n, top]), float(low[n, top]), float(high[n, top])),
+            unidentified=float(np.isinf(high[n]).mean()),
+        )
+    return Horizon(
+        clock=grid.clock.tolist(),
+        total=np.nansum(mean, axis=0).tolist(),
+        places=[entries.get(identity) for identity in ids],
+    )

@@ -1,0 +1,92 @@
+"""Numbers as people read them: thousands apart, no more digits than are known."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from math import isfinite
+from typing import Any
+
+from unmet.report._data import Interval
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+UNKNOWN = "not identified"
+
+
+def known(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def number(value: Any, digits: int | None = None) -> str:
+    """A count or a rate.
+
+    Examples
+    --------
+    >>> number(12345.6), number(3.14159), number(0.0412), number(float("inf")), number(None)
+    ('12,346', '3.1', '0.04', 'not identified', '–')
+    """
+    if value is None or value == "" or (isinstance(value, float) and value != value):
+        return "–"
+    if not known(value):
+        return UNKNOWN if value in (float("inf"), float("-inf")) else str(value)
+    if digits is None:
+        size = abs(value)
+        digits = 0 if size >= 100 or value == int(value) else 1 if size >= 1 else 2
+    text = f"{value:,.{digits}f}"
+    return "0" if text.strip("-0.,") == "" and value == 0 else text.replace("-", "−")
+
+
+def percent(share: Any, digits: int = 1) -> str:
+    """A share as a percentage; ``–`` where there is none."""
+    return f"{100 * share:.{digits}f}%".replace("-", "−") if known(share) else "–"
+
+
+def between(value: Interval, digits: int | None = None) -> str:
+    """A 90% interval; only the lower bound where the upper one is not identified.
+
+    Examples
+    --------
+    >>> between(Interval(5, 3, 9)), between(Interval(5, 3, float("inf")))
+    ('3–9', '3 or more')
+    """
+    low = number(value.low, digits)
+    return f"{low}–{number(value.high, digits)}" if value.identified else f"{low} or more"
+
+
+def day(text: str, year: bool = True) -> str:
+    """A date in words.
+
+    Examples
+    --------
+    >>> day("2024-03-04"), day("2024-03-04", year=False)
+    ('4 Mar 2024', 'Mon 4 Mar')
+    """
+    found = date.fromisoformat(text[:10])
+    if year:
+        return f"{found.day} {MONTHS[found.month - 1]} {found.year}"
+    return f"{WEEKDAYS[found.weekday()]} {found.day} {MONTHS[found.month - 1]}"
+
+
+def moment(seconds: int, hours: bool = True) -> str:
+    """A moment of the local clock, given as if it were POSIX seconds."""
+    found = datetime.fromtimestamp(seconds, tz=UTC)
+    text = f"{WEEKDAYS[found.weekday()]} {found.day} {MONTHS[found.month - 1]}"
+    return f"{text} {found:%H:%M}" if hours else text
+
+
+def one_in(share: float) -> str:
+    """A share in words.
+
+    Examples
+    --------
+    >>> one_in(0.1), one_in(0.6), one_in(0.0001), one_in(0.0)
+    ('about one in 10', '60% of all', 'less than one in 1,000', 'none')
+    """
+    if share <= 0:
+        return "none"
+    if share < 0.001:
+        return "less than one in 1,000"
+    if share > 0.4:
+        return f"{100 * share:.0f}% of all"
+    return f"about one in {round(1 / share):,}"

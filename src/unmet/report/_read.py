@@ -1,0 +1,181 @@
+"""From a run folder to everything the page shows."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmet.report._curves import make_curves
+from unmet.report._data import Day, Interval, PlaceTotals, ReportData, Weekday, interval
+from unmet.report._files import maybe_table, need_table, read_json, read_rows
+from unmet.report._grid import Grid, make_grid
+from unmet.report._horizon import make_horizon
+from unmet.runs import Columns
+
+_LOST = (
+    *("unique_id", "ds", "y", "censored", "exposure"),
+    *("demand_mean", "demand_q05", "demand_q95", "lost_mean", "identified"),
+)
+_QUANTILES = ("q05", "q25", "q50", "q75", "q95")
+_PLAN = (
+    *("capacity", "usual_stock", "target", "expected_lost_usual", "expected_lost_target"),
+    *("rides_saved", "value_of_next_vehicle"),
+)
+_LONGEST_NAME = 120
+
+
+def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> ReportData:
+    """Read a run folder; ``lost.parquet`` and ``lost_total.json`` must be there, other parts may be absent.
+
+    Parameters
+    ----------
+    folder : the folder that ``unmet run`` wrote
+    title : heading of the page; None: "Unmet demand"
+
+    Raises
+    ------
+    ValueError
+        Where a file is missing or not what it should be; the message says which step makes it.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(f"folder {folder} does not exist; make a run with `unmet run … -o {folder}`")
+    lost, about = need_table(folder / "lost.parquet", _LOST)
+    zone, by = about.get("zone", "UTC"), about.get("by", "hour")
+    grid = make_grid(lost, zone)
+    totals = read_json(folder / "lost_total.json", needed=True)
+    stations = maybe_table(folder / "stations.parquet", ("unique_id", "name", "lat", "lng"))
+    places = _places(lost, grid, totals, stations, folder)
+    backtest = maybe_table(folder / "backtest.parquet", ("unique_id", "ds", "y", "censored", *_QUANTILES))
+    forecast = maybe_table(folder / "forecast.parquet", ("unique_id", "ds", "mean", *_QUANTILES))
+    run = read_json(folder / "run.json") or {}
+    return ReportData(
+        title=clean(title, "Unmet demand"),
+        zone=zone,
+        by=by,
+        kind=about.get("kind", "places"),
+        first=str(np.datetime64(int(grid.clock[0]), "s")),
+        last=str(np.datetime64(int(grid.clock[-1]), "s")),
+        periods=len(grid.times),
+        rows=len(lost["ds"]),
+        places=places,
+        total=_total(totals, lost),
+        days=_days(totals),
+        week=_week(lost, grid) if by == "hour" else None,
+        curves=make_curves(lost, grid, backtest, forecast, zone),
+        horizon=make_horizon(forecast, [place.unique_id for place in places], zone),
+        calibration=read_json(folder / "calibration.json"),
+        measures=tuple(read_json(folder / "measures.json") or ()),
+        plan=read_rows(folder / "plan.csv", _PLAN),
+        moves=read_rows(folder / "moves.csv", ("rank", "vehicles", "rides_saved")),
+        fleet=read_rows(folder / "fleet.csv", ("fleet", "service_level", "expected_lost")),
+        demo=read_json(folder / "demo.json"),
+        run=run if isinstance(run, dict) else {},
+        inferred=_inferred(folder, run),
+    )
+
+
+def clean(text: Any, otherwise: str) -> str:
+    """A name that can be shown: no control signs, not endless, never empty."""
+    if text is None or (isinstance(text, float) and not isfinite(text)):
+        return otherwise
+    shown = "".join("\ufffd" if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in str(text))
+    shown = shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
+    return shown if shown.strip() else otherwise
+
+
+def _places(
+    lost: Columns, grid: Grid, totals: dict[str, Any], stations: Columns | None, folder: Path
+) -> tuple[PlaceTotals, ...]:
+    known: dict[str, int] = {}
+    if stations is not None:
+        known = {str(one): row for row, one in enumerate(stations["unique_id"])}
+    count = len(grid.ids)
+    rows = np.bincount(grid.place, minlength=count)
+    censored = np.bincount(grid.place, weights=lost["censored"].astype(float), minlength=count) / rows
+    exposure = lost["exposure"].astype(float)
+    seen = np.isfinite(exposure)
+    share = np.bincount(grid.place[seen], weights=exposure[seen], minlength=count)
+    empty = 1 - share / np.maximum(1, np.bincount(grid.place[seen], minlength=count))
+    found = []
+    for number, identity in enumerate(grid.ids):
+        entry = totals.get("places", {}).get(identity)
+        if entry is None:
+            raise ValueError(f"{folder / 'lost_total.json'} lacks place {identity!r}; run `unmet fit` again")
+        row = known.get(identity)
+
+        def value(name: str, row: int | None = row) -> Any:
+            return None if row is None or stations is None or name not in stations else stations[name][row]
+
+        found.append(
+            PlaceTotals(
+                unique_id=identity,
+                name=clean(value("name"), clean(identity, "(no name)")),
+                lat=_finite(value("lat")),
+                lng=_finite(value("lng")),
+                capacity=_finite(value("capacity")),
+                observed=float(entry["observed"]),
+                demand=interval(entry["demand"]),
+                lost=interval(entry["lost"]),
+                censored=float(censored[number]),
+                empty=float(empty[number]),
+            )
+        )
+    return tuple(found)
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not isfinite(value) else float(value)
+
+
+def _total(totals: dict[str, Any], lost: Columns) -> PlaceTotals:
+    exposure = lost["exposure"].astype(float)
+    seen = exposure[np.isfinite(exposure)]
+    return PlaceTotals(
+        unique_id="",
+        name="All places",
+        lat=None,
+        lng=None,
+        capacity=None,
+        observed=float(totals["observed"]),
+        demand=interval(totals["demand"]),
+        lost=interval(totals["lost"]),
+        censored=float(lost["censored"].astype(float).mean()),
+        empty=float(1 - seen.mean()) if len(seen) else 0.0,
+    )
+
+
+def _days(totals: dict[str, Any]) -> tuple[Day, ...]:
+    found = []
+    for entry in totals.get("days", ()):
+        bounds: Interval = interval({"mean": entry["demand"], "q05": entry["lo"], "q95": entry["hi"]})
+        found.append(Day(entry["date"], float(entry["observed"]), bounds.mean, bounds.low, bounds.high))
+    return tuple(found)
+
+
+def _week(lost: Columns, grid: Grid) -> Weekday:
+    """Sums by local weekday and hour, divided by the number of such days."""
+    days, _ = grid.days
+    many = np.maximum(1, np.bincount((days + 3) % 7, minlength=7))[:, None]  # 1970-01-01 was a Thursday
+    cell = ((grid.clock // 86400 + 3) % 7 * 24 + grid.clock % 86400 // 3600)[grid.period]
+
+    def table(values: np.ndarray) -> list[list[float]]:
+        return (
+            np.bincount(cell, weights=np.nan_to_num(values), minlength=168).reshape(7, 24) / many
+        ).tolist()
+
+    return Weekday(lost=table(lost["lost_mean"]), demand=table(lost["demand_mean"]))
+
+
+def _inferred(folder: Path, run: Any) -> float | None:
+    """Share of rows whose stock rests on rides alone; None where nobody knows."""
+    told = run.get("panel") if isinstance(run, dict) else None
+    if isinstance(told, dict) and told.get("rows") and "rows_inferred" in told:
+        return float(told["rows_inferred"]) / float(told["rows"])
+    panel = maybe_table(folder / "panel.parquet", ("unique_id",))
+    return float(np.mean(panel["inferred"].astype(float))) if panel and "inferred" in panel else None

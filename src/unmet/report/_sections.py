@@ -1,0 +1,133 @@
+"""What each section of the template is given: figures in two widths, tables, facts to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from unmet.report import _tables as tables
+from unmet.report._data import ReportData
+from unmet.report._numbers import known, one_in
+from unmet.report.figures import (
+    calibration_figure,
+    days_figure,
+    fleet_figure,
+    forecast_figure,
+    place_map,
+    week_map,
+)
+from unmet.report.figures._calibration import achieved
+
+WIDE, NARROW = 760.0, 340.0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same figure for a wide and for a narrow page; style sheets show one of them."""
+
+    wide: Markup
+    narrow: Markup
+
+
+def pair(draw: Callable[[float, str], Markup], wide: float = WIDE, narrow: float = NARROW) -> Pair:
+    """Draw twice."""
+    return Pair(draw(wide, "wide"), draw(narrow, "narrow"))
+
+
+def section_values(data: ReportData) -> dict[str, Any]:
+    """Names of the template and their values."""
+    return {
+        "words_lost": one_in(data.total.share_lost),
+        "days_pair": pair(lambda width, kind: days_figure(data.days, width, kind)) if data.days else None,
+        "map": place_map(data.places),
+        "week_map": week_map(data.week) if data.week is not None else None,
+        **_plan(data),
+        **_forecast(data),
+        **_trust(data),
+        "worst_table": tables.worst_table(data),
+        "places_table": tables.places_table(data),
+        "days_table": tables.days_table(data),
+        "week_table": tables.week_table(data),
+    }
+
+
+def _forecast(data: ReportData) -> dict[str, Any]:
+    horizon = data.horizon
+    drawn = None
+    if horizon is not None and horizon.total:
+        clock, total = horizon.clock, horizon.total
+        drawn = pair(lambda width, kind: forecast_figure(clock, total, data.by, width, kind))
+    return {
+        "forecast_pair": drawn,
+        "horizon_sum": sum(horizon.total) if horizon is not None else None,
+        "horizon_table": tables.horizon_table(data),
+        "horizon_periods_table": tables.horizon_periods_table(data),
+    }
+
+
+def _plan(data: ReportData) -> dict[str, Any]:
+    saved = sum(row["rides_saved"] or 0.0 for row in data.plan)
+    lost = sum(row["expected_lost_usual"] or 0.0 for row in data.plan)
+    stock = sum(row["usual_stock"] or 0.0 for row in data.plan) if data.plan else None
+    drawn = None
+    if len(data.fleet) > 1:
+        drawn = pair(lambda width, kind: fleet_figure(data.fleet, width, kind, stock))
+    return {
+        "plan_saved": saved,
+        "plan_lost": lost,
+        "fleet_pair": drawn,
+        "plan_table": tables.plan_table(data),
+        "moves_table": tables.moves_table(data),
+        "fleet_table": tables.fleet_table(data),
+        "played": _played(data.demo),
+    }
+
+
+def _played(demo: Any) -> dict[str, Any] | None:
+    """Lost rides with three kinds of targets, played in the simulated city; see docs/report.md."""
+    played = demo.get("played") if isinstance(demo, dict) else None
+    names = ("observed_usage", "unmet", "true_demand")
+    if not isinstance(played, dict) or not all(known(played.get(name)) for name in names):
+        return None
+    gap = played["observed_usage"] - played["true_demand"]
+    closed = (played["observed_usage"] - played["unmet"]) / gap if gap > 0 else None
+    return {**played, "closed": closed}
+
+
+def _trust(data: ReportData) -> dict[str, Any]:
+    calibration = data.calibration or {}
+    points = achieved(calibration)
+    drawn = None
+    if points.before or points.after:
+        drawn = pair(lambda width, kind: calibration_figure(points, width, kind), 420.0, 320.0)
+    truth = data.demo.get("truth") if isinstance(data.demo, dict) else None
+    return {
+        "calibration_pair": drawn,
+        "coverage": calibration.get("coverage") or {},
+        "daily": calibration.get("daily") or {},
+        "assumption": calibration.get("assumption") or {},
+        "bands_table": tables.bands_table(data),
+        "measures_table": tables.measures_table(data),
+        "best": _best(data),
+        "truth": truth if isinstance(truth, dict) else None,
+    }
+
+
+def _best(data: ReportData) -> dict[str, str]:
+    """Which model was best on what, in the words of the table."""
+
+    def lowest(name: str) -> str | None:
+        rows = [row for row in data.measures if known(row.get(name))]
+        return str(min(rows, key=lambda row: row[name])["model"]) if rows else None
+
+    near = [row for row in data.measures if known(row.get("coverage"))]
+    found = {
+        "pinball": lowest("pinball"),
+        "starved": lowest("pinball_starved_places"),
+        "coverage": str(min(near, key=lambda row: abs(row["coverage"] - 0.9))["model"]) if near else None,
+        "chosen": next((str(row["model"]) for row in data.measures if row.get("chosen")), None),
+    }
+    return {key: name for key, name in found.items() if name is not None}

@@ -1,0 +1,274 @@
+"""The tables of the page, each from the report's data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from unmet.report._data import Interval, ReportData
+from unmet.report._numbers import WEEKDAYS, day, known, moment, number
+from unmet.report._table import Cell, Table, bounds, count, make_table, named, share, words
+from unmet.report.figures._calibration import band_name
+
+_PLACE_COLUMNS = (
+    ("Place", False),
+    ("Lost rides", True),
+    ("90% interval", True),
+    ("Share of demand lost", True),
+    ("Observed", True),
+    ("Estimated demand", True),
+    ("Time empty", True),
+)
+
+
+def _place_rows(data: ReportData, numbers: Iterable[int]) -> list[list[Cell]]:
+    most = max((place.lost.mean for place in data.places), default=0.0)
+    rows = []
+    for n in numbers:
+        place = data.places[n]
+        bar = place.lost.mean / most if most > 0 else 0.0
+        rows.append(
+            [
+                named(place, n),
+                count(place.lost.mean, bar=bar),
+                bounds(place.lost),
+                share(place.share_lost),
+                count(place.observed),
+                count(place.demand.mean),
+                share(place.empty),
+            ]
+        )
+    return rows
+
+
+def worst_table(data: ReportData) -> Table:
+    """The ten places that lost most rides."""
+    return make_table(
+        "worst",
+        "The ten places that lost most rides",
+        _PLACE_COLUMNS,
+        _place_rows(data, data.worst[:10]),
+        sorted_by=(1, "descending"),
+    )
+
+
+def places_table(data: ReportData) -> Table:
+    """Every place: the table behind the map."""
+    return make_table(
+        "places",
+        "All places over the whole period",
+        _PLACE_COLUMNS,
+        _place_rows(data, data.worst),
+        sorted_by=(1, "descending"),
+    )
+
+
+def days_table(data: ReportData) -> Table:
+    """All places together, day by day."""
+    rows = []
+    for one in data.days:
+        gap = one.demand - one.observed
+        band = bounds(Interval(one.demand, one.low, one.high))
+        rows.append(
+            [Cell(day(one.date, year=False)), count(one.observed), count(one.demand), band, count(gap)]
+        )
+    columns = (
+        ("Day", False),
+        ("Observed", True),
+        ("Estimated demand", True),
+        ("90% interval", True),
+        ("Lost", True),
+    )
+    return make_table("days", "Rides of all places by local day", columns, rows, sortable=False)
+
+
+def week_table(data: ReportData) -> Table | None:
+    """Lost rides per hour by weekday and hour."""
+    if data.week is None:
+        return None
+    rows = [
+        [Cell(f"{hour:02d}:00"), *(count(data.week.lost[weekday][hour]) for weekday in range(7))]
+        for hour in range(24)
+    ]
+    columns = (("Hour", False), *((name, True) for name in WEEKDAYS))
+    caption = "Lost rides per hour, mean over the days of the period, all places"
+    return make_table("week", caption, columns, rows, sortable=False)
+
+
+def horizon_table(data: ReportData) -> Table | None:
+    """What is expected of each place."""
+    if data.horizon is None:
+        return None
+    order = sorted(
+        (n for n, entry in enumerate(data.horizon.places) if entry is not None),
+        key=lambda n: -data.horizon.places[n].expected,  # type: ignore[union-attr]
+    )
+    rows = []
+    for n in order:
+        entry = data.horizon.places[n]
+        assert entry is not None
+        rows.append(
+            [
+                named(data.places[n], n),
+                count(entry.expected),
+                words(entry.busiest),
+                count(entry.peak.mean),
+                bounds(entry.peak),
+                share(entry.unidentified, 0),
+            ]
+        )
+    columns = (
+        ("Place", False),
+        ("Expected rides", True),
+        (f"Busiest {data.by}", False),
+        ("Expected then", True),
+        ("90% interval then", True),
+        (f"{data.by.capitalize()}s without upper bound", True),
+    )
+    caption = "Expected demand of each place over the horizon"
+    return make_table("horizon", caption, columns, rows, sorted_by=(1, "descending"))
+
+
+def horizon_periods_table(data: ReportData) -> Table | None:
+    """Expected rides of all places by period."""
+    if data.horizon is None:
+        return None
+    rows = [
+        [Cell(moment(clock, data.by == "hour")), count(value)]
+        for clock, value in zip(data.horizon.clock, data.horizon.total)
+    ]
+    columns = ((data.by.capitalize(), False), ("Expected rides", True))
+    return make_table("horizon-periods", "Expected rides of all places", columns, rows, sortable=False)
+
+
+def plan_table(data: ReportData) -> Table | None:
+    """The stocking table."""
+    if not data.plan:
+        return None
+    known_places = {place.unique_id: n for n, place in enumerate(data.places)}
+    most = max((row["rides_saved"] or 0.0 for row in data.plan), default=0.0)
+    rows = []
+    for row in sorted(data.plan, key=lambda row: -(row["rides_saved"] or 0.0)):
+        n = known_places.get(row.get("unique_id", ""))
+        name = Cell(row.get("name") or row.get("unique_id", "")) if n is None else named(data.places[n], n)
+        saved = row["rides_saved"] or 0.0
+        change = None if None in (row["target"], row["usual_stock"]) else row["target"] - row["usual_stock"]
+        rows.append(
+            [
+                name,
+                count(row["capacity"]),
+                count(row["usual_stock"]),
+                count(row["target"]),
+                _signed(change),
+                count(row["expected_lost_usual"]),
+                count(row["expected_lost_target"]),
+                count(row["rides_saved"], bar=saved / most if most > 0 else 0.0),
+                count(row["value_of_next_vehicle"]),
+                words("yes" if row.get("identified", True) else "no"),
+            ]
+        )
+    columns = (
+        ("Place", False),
+        ("Docks", True),
+        ("Usual stock", True),
+        ("Target", True),
+        ("Change", True),
+        ("Lost at usual stock", True),
+        ("Lost at target", True),
+        ("Rides saved", True),
+        ("Worth of next vehicle", True),
+        ("Identified", False),
+    )
+    return make_table("plan", "Stock at the start of the day", columns, rows, sorted_by=(7, "descending"))
+
+
+def _signed(value: float | None) -> Cell:
+    if value is None:
+        return Cell("–")
+    return Cell(f"+{number(value)}" if value > 0 else number(value), sort=value)
+
+
+def moves_table(data: ReportData) -> Table | None:
+    """Moves, the most useful first."""
+    if not data.moves:
+        return None
+    known_places = {place.unique_id: n for n, place in enumerate(data.places)}
+
+    def place(identity: str) -> Cell:
+        n = known_places.get(identity)
+        return Cell(identity) if n is None else named(data.places[n], n)
+
+    rows = [
+        [
+            count(row["rank"]),
+            place(row["from"]),
+            place(row["to"]),
+            count(row["vehicles"]),
+            count(row["rides_saved"]),
+        ]
+        for row in data.moves
+    ]
+    columns = (("Rank", True), ("From", False), ("To", False), ("Vehicles", True), ("Rides saved", True))
+    caption = "Moves between places, the most useful first"
+    return make_table("moves", caption, columns, rows, sorted_by=(0, "ascending"))
+
+
+def fleet_table(data: ReportData) -> Table | None:
+    """Fleet size against service level."""
+    if not data.fleet:
+        return None
+    rows = [
+        [count(row["fleet"]), share(row["service_level"]), count(row["expected_lost"])] for row in data.fleet
+    ]
+    columns = (("Vehicles", True), ("Demand served", True), ("Expected lost rides", True))
+    return make_table("fleet", "Fleet size and service level", columns, rows, sorted_by=(0, "ascending"))
+
+
+def bands_table(data: ReportData) -> Table | None:
+    """Which level of the model is used for each nominal one."""
+    bands = (data.calibration or {}).get("bands") or ()
+    if not bands:
+        return None
+    levels = [f"{100 * level:g}%" for level in bands[0].get("nominal", ())]
+    rows = []
+    for band in bands:
+        used = list(band.get("level", ()))
+        used += [None] * (len(levels) - len(used))
+        rows.append(
+            [
+                Cell(band_name(band), sort=float(band["low"]) if known(band.get("low")) else None),
+                count(band.get("rows")),
+                count(band.get("at_risk")),
+                *(share(level) if known(level) else Cell("not identified", kind="unknown") for level in used),
+            ]
+        )
+    columns = (
+        (f"Predicted rides an {data.by}" if data.by == "hour" else "Predicted rides a day", False),
+        ("Rows", True),
+        ("At risk", True),
+        *((name, True) for name in levels),
+    )
+    return make_table(
+        "bands", "Level of the model used for each nominal level", columns, rows, sortable=False
+    )
+
+
+def measures_table(data: ReportData) -> Table | None:
+    """Models compared on the same past forecasts."""
+    if not data.measures:
+        return None
+    rows = [
+        [
+            Cell(str(row.get("model", "")), kind="chosen" if row.get("chosen") else ""),
+            count(row.get("pinball"), 4),
+            count(row.get("pinball_starved_places"), 4),
+            share(row.get("coverage")),
+        ]
+        for row in data.measures
+    ]
+    columns = (
+        ("Model", False),
+        ("Pinball loss", True),
+        ("Pinball loss, places often empty", True),
+        ("Coverage of 90% intervals", True),
+    )
+    return make_table("measures", "Models compared by rolling-origin validation", columns, rows)

@@ -1,0 +1,19 @@
+"""Inline SVG: one kind of figure per file, each a function of plain values and a width."""
+
+from unmet.report.figures._calibration import calibration_figure
+from unmet.report.figures._days import days_figure
+from unmet.report.figures._fleet import fleet_figure
+from unmet.report.figures._forecast import forecast_figure
+from unmet.report.figures._map import PlaceMap, place_map
+from unmet.report.figures._week import WeekMap, week_map
+
+__all__ = [
+    "PlaceMap",
+    "WeekMap",
+    "calibration_figure",
+    "days_figure",
+    "fleet_figure",
+    "forecast_figure",
+    "place_map",
+    "week_map",
+]

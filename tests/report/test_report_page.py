@@ -1,0 +1,223 @@
+"""The page as text: what it says, what it may do, what a run may lack."""
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sample_run import BREAK_NAME, FORMULA_NAME, SCRIPT_NAME, write_sample_run
+
+from unmet.report import Live, read_run, render_page, write_report
+from unmet.runs import read_columns, write_columns
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sample_run(tmp_path_factory.mktemp("run"), places=16, days=14)
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return write_report(folder).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
+class Elements(HTMLParser):
+    """Names, attributes and text of everything in a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[tuple[str, str]] = []
+        self.open = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.open = tag
+
+    def handle_data(self, data):
+        self.inside.append((self.open, data))
+
+
+def test_the_same_run_gives_the_same_bytes(folder: Path, copy: Path, page: str):
+    assert write_report(copy).read_text(encoding="utf-8") == page
+
+
+def test_the_sentence_holds_the_totals(folder: Path, page: str):
+    totals = json.loads((folder / "lost_total.json").read_text())
+    headline = re.sub(r"<[^>]+>", "", re.search(r"<h1.*?</h1>", page, re.S)[0])
+    demand = totals["demand"]
+    assert headline == (
+        f"Observed {totals['observed']:,} rides, estimated demand {demand['mean']:,.0f} "
+        f"(90% {demand['q05']:,.0f}–{demand['q95']:,.0f}), lost {totals['lost']['mean']:,.0f} rides."
+    )
+
+
+def test_no_name_becomes_markup(page: str):
+    found = Elements(page)
+    assert sum(tag == "script" for tag, _ in found.elements) == 3
+    assert all(tag != "b" for tag, _ in found.elements)
+    texts = {text for _, text in found.inside}
+    assert {SCRIPT_NAME, FORMULA_NAME, BREAK_NAME} <= texts
+    for _, attributes in found.elements:
+        assert not any(name.startswith("on") for name in attributes)
+        assert "style" not in attributes
+        for name in ("href", "src"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:"))
+
+
+def test_the_policy_names_exactly_the_scripts_and_styles_of_the_page(page: str):
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1].replace("&#39;", "'")
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == rules["connect-src"] == rules["base-uri"] == "'none'"
+
+    def hashes(pattern: str) -> str:
+        texts = re.findall(pattern, page, re.S)
+        return " ".join(
+            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in texts
+        )
+
+    assert rules["script-src"] == hashes(r"<script>(.*?)</script>")
+    assert rules["style-src"] == hashes(r"<style>(.*?)</style>")
+    assert "unsafe" not in policy
+
+
+def test_every_figure_has_a_table_and_every_table_a_caption(page: str):
+    for section in re.findall(r"<figure>.*?</figure>", page, re.S):
+        nearby = page[page.index(section) : page.index("</section>", page.index(section))]
+        assert "<details" in nearby
+    assert page.count("<table") == page.count("<caption")
+
+
+def test_bytes_stay_small(page: str):
+    assert len(page.encode()) < 1_000_000
+
+
+def test_unidentified_bounds_are_said(folder: Path, page: str):
+    data = read_run(folder)
+    assert data.unidentified == 2
+    assert "no upper bound can be identified for 2 places" in page
+    assert 'class="over"' in page
+
+
+def test_sums_of_the_coarse_curves_are_those_of_the_rows(folder: Path):
+    data = read_run(folder)
+    assert data.curves is not None
+    from test_report_numbers import unpack
+
+    seen = unpack(data.curves.coarse[3]["y"], data.curves.coarse_steps[3])
+    assert sum(seen) == pytest.approx(data.places[3].observed, abs=0.5)
+    assert len(seen) == 14
+    assert data.curves.history == 14 * 24
+    assert len(data.curves.clock) == 14 * 24 + 72
+
+
+def test_weekday_sums_follow_the_local_clock(folder: Path):
+    columns, _ = read_columns(folder / "lost.parquet")
+    data = read_run(folder)
+    assert data.week is not None
+    # two weeks: each weekday occurs twice
+    assert 2 * sum(map(sum, data.week.lost)) == pytest.approx(columns["lost_mean"].sum())
+
+
+def test_a_panel_joins_the_page_and_only_then_it_may_connect(folder: Path, page: str):
+    data = read_run(folder)
+    live = render_page(data, live=Live("<p>What if there were more?</p>", script="1;", style="p{margin:0}"))
+    assert 'id="what-if"' in live
+    assert "<p>What if there were more?</p>" in live
+    assert "connect-src &#39;self&#39;" in live
+    assert 'id="what-if"' not in page
+    with pytest.raises(ValueError, match="may not contain"):
+        render_page(data, live=Live("", script="'</script>'"))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("forecast.parquet", "unmet forecast"),
+        ("plan.csv", "unmet plan"),
+        ("calibration.json", "no calibration"),
+        ("stations.parquet", "there is no map"),
+        ("backtest.parquet", "Forecast"),
+        ("measures.json", "How sure"),
+        ("run.json", "Method"),
+        ("moves.csv", "Stock"),
+        ("fleet.csv", "Stock"),
+    ],
+)
+def test_a_part_that_is_absent_is_said(copy: Path, name: str, words: str):
+    (copy / name).unlink()
+    assert words in write_report(copy).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "step"), [("lost.parquet", "fit"), ("lost_total.json", "fit")])
+def test_what_cannot_be_missing_names_the_step_that_makes_it(copy: Path, name: str, step: str):
+    (copy / name).unlink()
+    with pytest.raises(ValueError, match=f"{name} is missing; make it with `unmet {step}`"):
+        write_report(copy)
+    with pytest.raises(ValueError, match="does not exist"):
+        write_report(copy / "nowhere")
+
+
+def test_files_of_another_kind_are_refused(copy: Path):
+    (copy / "lost_total.json").write_text("{")
+    with pytest.raises(ValueError, match="is not JSON"):
+        write_report(copy)
+    (copy / "plan.csv").write_text("a,b\n1,2\n")
+    (copy / "lost_total.json").write_text(json.dumps({"observed": 1, "places": {}}))
+    with pytest.raises(ValueError, match="lacks place"):
+        write_report(copy)
+    columns, about = read_columns(copy / "lost.parquet")
+    write_columns(copy / "lost.parquet", {k: columns[k] for k in ("unique_id", "ds")}, about=about)
+    with pytest.raises(ValueError, match="lacks the columns y, censored"):
+        write_report(copy)
+
+
+def test_an_inferred_stock_is_said(copy: Path):
+    run = json.loads((copy / "run.json").read_text())
+    (copy / "run.json").write_text(json.dumps(run | {"panel": {"rows": 100, "rows_inferred": 100}}))
+    assert "Stock was inferred." in write_report(copy).read_text(encoding="utf-8")
+
+
+def test_the_demo_says_what_is_true(copy: Path):
+    played = {"observed_usage": 1000, "unmet": 700, "true_demand": 600, "days": 28}
+    truth = {"demand": 12345, "lost": 678}
+    (copy / "demo.json").write_text(json.dumps({"played": played, "truth": truth}))
+    page = write_report(copy).read_text(encoding="utf-8")
+    assert "closes 75% of the gap" in page
+    assert "wanted 12,345 rides" in page
+
+
+def test_a_run_by_day(copy: Path):
+    """Days at local midnight: no hours, no week map, and the curves say days."""
+    for name in ("lost", "backtest", "forecast"):
+        columns, about = read_columns(copy / f"{name}.parquet")
+        days = (columns["ds"].astype("datetime64[h]").astype(np.int64) - 4) % 24 == 0
+        columns = {key: values[days] for key, values in columns.items()}
+        write_columns(copy / f"{name}.parquet", columns, about=about | {"by": "day"})
+    page = write_report(copy).read_text(encoding="utf-8")
+    assert "The run counts by day" in page
+    assert "Over the next 3 days" in page
+
+
+def test_neutralised_cells_are_shown_as_they_were(folder: Path):
+    names = [row["name"] for row in read_run(folder).plan]
+    assert FORMULA_NAME in names
+    assert ("'" + FORMULA_NAME) in (folder / "plan.csv").read_text(encoding="utf-8").replace('""', '"')
+
+
+@pytest.mark.slow
+def test_a_year_of_hours_of_a_large_city_stays_under_five_megabytes(tmp_path: Path):
+    report = write_report(write_sample_run(tmp_path, places=330, days=365, horizon=168))
+    assert report.stat().st_size < 5_000_000
