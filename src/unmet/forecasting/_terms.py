@@ -53,7 +53,7 @@ class TimeTerms:
 def make_terms(calendar: Calendar, covariates: Mapping[str, Floats]) -> TimeTerms:
     """Choose knots and units from the data: each covariate gets a line that may bend at four places."""
     columns: dict[str, dict[str, Any]] = {}
-    for name, values in covariates.items():
+    for name, values in sorted(covariates.items()):  # the order in which a saved model comes back
         finite = values[np.isfinite(values)]
         lowest, highest = float(finite.min()), float(finite.max())
         if lowest == highest:

@@ -66,7 +66,8 @@ def expected_lost(
     if nodes is not None and (type(nodes) is not int or not 1 <= nodes <= 64):
         raise ValueError(f"nodes must be a whole number from 1 to 64, got {nodes!r}")
     values, full = vehicle_values(table, dispersion, back, docks, nodes)
-    full = np.maximum(full, 0.0)  # rounding of about 1e-16 where nothing is lost
+    # Rounding of about 1e-16 where nothing is lost or saved.
+    values, full = np.maximum(values, 0.0), np.maximum(full, 0.0)
     curves = np.empty((places, values.shape[1] + 1))
     curves[:, -1] = full
     # From the full place down, so that only positive numbers are added.
