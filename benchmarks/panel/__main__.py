@@ -6,20 +6,23 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.panel.config import FASTER, FULL, GROWTH, MEDIUM, PEAK, SMALL, Config
-from benchmarks.panel.data import write_districts
+from benchmarks.panel.compare import differences, verdicts
+from benchmarks.panel.config import FULL, MEDIUM, SMALL, Config
+from benchmarks.panel.data import write_districts, write_parquet
 from benchmarks.panel.meter import Cost, run
 
-_COMPARED = ("y", "returns", "deliveries", "removals", "stock_start", "supply", "threshold", "censored")
 _JOB = """\
-both: CSV files in; ids as text, mapped by the station information; local stamps to UTC; rows that make no
-      sense counted and left out; equal rides and records once; ten columns per place and hour out
-unmet besides: lines checked against the bytes, rejects kept with line and reason, records reconciled with
-      rides (pandas takes every change of stock to have its record), five more columns"""
+both:             files in; ids as text; local stamps to UTC; ten columns per place and hour out
+pandas + checks:  also ids mapped by the station information; rows that make no sense counted and left
+                  out; equal rides and records once; rides of test stations left out
+pandas plain:     none of that: reads only the columns that the panel needs, and believes every row
+unmet:            all of that, and: lines checked against the bytes, rejects kept with line and reason,
+                  all columns of the rides kept, records reconciled with rides (pandas takes every change
+                  of stock to have its record), five more columns"""
 
 
 def main() -> int:
-    """Write the input, run both contenders, compare their panels, print the table."""
+    """Write the input, run the contenders, compare their panels, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--small", action="store_true", help="seconds instead of minutes, for CI")
@@ -37,82 +40,59 @@ def main() -> int:
 def compare(config: Config, folder: Path, output: Path | None) -> int:
     """Run the contenders on one input; 1 if their panels differ or a floor is missed."""
     rides = write_districts(config, folder)
-    large, fewer = config.districts * rides, config.fewer * rides
-    print(
-        f"input: {config.districts} districts, copies of one simulated city of {rides:,} rides with own ids"
-    )
-
+    write_parquet(folder, config.fewer)
+    large, fewer = config.districts, config.fewer
+    print(f"input: {large} districts, copies of one simulated city of {rides:,} rides with own ids")
     print(_JOB)
+    costs: dict[str, Cost] = {}
 
-    def unmet(districts: int, name: str) -> Cost:
-        arguments = [str(folder), str(districts), config.zone, config.memory_limit, str(folder / name)]
-        return run("benchmarks.panel.with_unmet", *arguments)
-
-    few, many = unmet(config.fewer, "unmet-fewer.parquet"), unmet(config.districts, "unmet.parquet")
-    unmet(config.fewer, "unmet-again.parquet")
-    once, again = (folder / f"unmet-{name}.parquet" for name in ("fewer", "again"))
-    same_bytes = once.read_bytes() == again.read_bytes()
-    other = run(
-        "benchmarks.panel.with_pandas",
-        str(folder),
-        str(config.districts),
-        config.zone,
-        str(folder / "pandas.parquet"),
-    )
-    for name, cost, count in (
-        ("unmet", few, fewer),
-        ("unmet", many, large),
-        ("pandas", other, large),
-    ):
+    def measure(name: str, districts: int, module: str, *arguments: str) -> None:
+        target = str(folder / f"{name}.parquet")
+        cost = run(f"benchmarks.panel.{module}", str(folder), str(districts), config.zone, *arguments, target)
+        costs[name] = cost
         steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in cost.steps.items())
         print(
-            f"{name:7}{count:>12,} rides {cost.seconds:8.1f} s {cost.cpu:8.1f} CPU s "
-            f"{1e6 * cost.seconds / count:7.2f} µs/ride  peak {cost.peak / 1e9:5.2f} GB   ({steps})"
+            f"{name:14}{districts * rides:>12,} rides {cost.seconds:7.1f} s {cost.cpu:7.1f} CPU s "
+            f"{1e6 * cost.seconds / districts / rides:6.2f} µs/ride peak {cost.peak / 1e9:5.2f} GB ({steps})",
+            flush=True,
         )
-    growth = (many.seconds / large) / (few.seconds / fewer)
-    print(
-        f"pandas / unmet: {other.seconds / many.seconds:.2f} × the time, "
-        f"{other.cpu / many.cpu:.2f} × the CPU time, {other.peak / many.peak:.2f} × the memory"
-    )
-    print(f"cost per ride, {large:,} against {fewer:,} rides: {growth:.2f}")
-    different = differences(folder / "unmet.parquet", folder / "pandas.parquet")
-    print("rows that differ: " + ", ".join(f"{name} {count:,}" for name, count in different.items()))
-    reached = {
-        f"at least {FASTER:g} × faster than pandas": other.seconds / many.seconds >= FASTER,
-        f"peak memory under {PEAK / 1e9:g} GB": many.peak < PEAK,
-        f"cost per ride at most {GROWTH:g} × that of fewer rides": growth <= GROWTH,
-        "the same panel": not any(different.values()),
-        "the same input twice, the same bytes": same_bytes,
+
+    measure("unmet-fewer", fewer, "with_unmet", config.memory_limit, "csv")
+    measure("unmet-again", fewer, "with_unmet", config.memory_limit, "csv")
+    measure("unmet", large, "with_unmet", config.memory_limit, "csv")
+    measure("pandas-checks", large, "with_pandas", "checks", "csv")
+    measure("pandas-plain", large, "with_pandas", "plain", "csv")
+    measure("unmet-typed", fewer, "with_unmet", config.memory_limit, "parquet")
+    measure("pandas-typed", fewer, "with_pandas", "plain", "parquet")
+    panels = {name: folder / f"{name}.parquet" for name in costs}
+    different = {
+        "pandas + checks": differences(panels["unmet"], panels["pandas-checks"]),
+        "pandas plain": differences(panels["unmet"], panels["pandas-plain"]),
+        "trips as Parquet": differences(panels["unmet-fewer"], panels["unmet-typed"]),
+        "trips as Parquet, pandas": differences(panels["unmet-typed"], panels["pandas-typed"]),
     }
+    for name, counts in different.items():
+        some = ", ".join(f"{column} {count:,}" for column, count in counts.items() if count)
+        print(f"rows that differ, {name}: {some or 'none'}")
+    same_bytes = panels["unmet-fewer"].read_bytes() == panels["unmet-again"].read_bytes()
+    figures, reached = verdicts(costs, large / fewer, different, same_bytes)
+    for name, value in figures.items():
+        print(f"{value:8.2f}  {name}")
     for name, good in reached.items():
         print(f"{'reached' if good else 'missed '}  {name}")
     if output is not None:
-        figures = {
+        found = {
             "config": asdict(config),
-            "rides": {"large": large, "fewer": fewer},
-            "unmet": asdict(many),
-            "unmet_fewer": asdict(few),
-            "pandas": asdict(other),
+            "rides": {"large": large * rides, "fewer": fewer * rides},
+            "costs": {name: asdict(cost) for name, cost in costs.items()},
+            "figures": figures,
             "different": different,
             "reached": reached,
         }
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(json.dumps(figures, indent=1) + "\n")
+        output.write_text(json.dumps(found, indent=1) + "\n")
     exact = reached["the same panel"] and same_bytes
     return int(not all(reached.values()) if config.floors else not exact)
-
-
-def differences(one: Path, two: Path) -> dict[str, int]:
-    """Rows in only one panel, and rows on which a column differs."""
-    import duckdb
-
-    counts = ", ".join(f"count(*) FILTER (a.{name} IS DISTINCT FROM b.{name})" for name in _COMPARED)
-    row = duckdb.execute(f"""
-        SELECT count(*) FILTER (a.y IS NULL OR b.y IS NULL), {counts},
-               count(*) FILTER (abs(a.exposure - b.exposure) > 1e-9)
-        FROM '{one}' a FULL JOIN '{two}' b ON a.unique_id = b.unique_id AND a.ds = b.ds""").fetchone()
-    assert row is not None
-    return dict(zip(("rows", *_COMPARED, "exposure"), row))
 
 
 if __name__ == "__main__":

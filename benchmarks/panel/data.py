@@ -43,6 +43,22 @@ def _district(base: City, number: int) -> City:
     return replace(base, map=map_, rides=rides)
 
 
-def files(folder: Path, kind: str, districts: int) -> list[Path]:
+def write_parquet(folder: Path, districts: int) -> None:
+    """Write the trips of the first districts as typed Parquet too: stamps are stamps, degrees are numbers."""
+    import duckdb
+
+    for path in files(folder, "trips", districts):
+        target = path.with_suffix(".parquet")
+        if not target.exists():
+            part = path.with_suffix(".part")
+            duckdb.execute(f"""
+                COPY (SELECT * FROM read_csv('{path}', types={{
+                    'starttime': 'TIMESTAMP', 'stoptime': 'TIMESTAMP', 'start station id': 'VARCHAR',
+                    'end station id': 'VARCHAR', 'bikeid': 'VARCHAR'}})) TO '{part}' (FORMAT parquet)""")
+            part.rename(target)
+
+
+def files(folder: Path, kind: str, districts: int, ending: str = "") -> list[Path]:
     """The files of one kind (trips, status, stations) of the first districts."""
-    return [next(folder.glob(f"{kind}-{number:02d}.*")) for number in range(districts)]
+    ending = ending or ("json" if kind == "stations" else "csv")
+    return [folder / f"{kind}-{number:02d}.{ending}" for number in range(districts)]

@@ -8,13 +8,15 @@ from benchmarks.panel.data import files
 from benchmarks.panel.meter import metered
 
 
-def build(folder: Path, districts: int, zone: str, memory_limit: str, output: Path) -> Iterator[str]:
-    """Write the panel, naming each step as it is done."""
+def build(
+    folder: Path, districts: int, zone: str, memory_limit: str, kind: str, output: Path
+) -> Iterator[str]:
+    """Write the panel, naming each step as it is done; `kind` is the trips' file ending."""
     from unmet.mobility import build_panel, connect, read_stations, read_status, read_trips, write_panel
 
     con = connect(memory_limit=memory_limit)
     read_stations(con, files(folder, "stations", districts))
-    read_trips(con, files(folder, "trips", districts), zone=zone)
+    read_trips(con, files(folder, "trips", districts, kind), zone=zone)
     yield "trips read"
     read_status(con, files(folder, "status", districts))
     yield "status read"
@@ -26,4 +28,5 @@ def build(folder: Path, districts: int, zone: str, memory_limit: str, output: Pa
 
 
 if __name__ == "__main__":
-    metered(build(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4], Path(sys.argv[5])))
+    folder, districts, zone, memory_limit, kind, output = sys.argv[1:]
+    metered(build(Path(folder), int(districts), zone, memory_limit, kind, Path(output)))

@@ -44,7 +44,7 @@ def availability(
     """
     books = fill_books(con, zone=check_zone(con, zone), max_gap=max_gap, feed=feed, progress=progress)
     rows = write_timeline(con, books, books.first, books.last + 1)
-    close_ledger(con)
+    close_ledger(con, books.ledger)
     return rows
 
 
@@ -56,7 +56,7 @@ def write_timeline(
                    state VARCHAR, available INTEGER, inferred BOOLEAN)""")
     rows = 0
     for numbers in _batches(con, books, places):
-        batch = load(con, numbers)
+        batch = load(con, books.ledger, numbers)
         found = segments(batch, np.array([first]), last, books.how)
         lasting = (found.t >= first) & (found.until > found.t)
         no, t, until = found.no[lasting], found.t[lasting], found.until[lasting]

@@ -51,3 +51,10 @@ def connect(
     if threads is not None:
         con.execute(f"SET threads = {threads:d}")
     return con
+
+
+def spill_folder(con: duckdb.DuckDBPyConnection) -> Path | None:
+    """The folder beside the spill files of a connection; ``None`` where it has no such place."""
+    row = con.execute("SELECT current_setting('temp_directory')").fetchone()
+    folder = Path(str(row[0])).parent if row and row[0] else None
+    return folder if folder is not None and folder.is_absolute() and folder.is_dir() else None

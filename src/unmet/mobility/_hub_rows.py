@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
-    """Replace ``_rows`` by one row per hub and period.
+    """Write ``_hub_rows``, one row per hub and period, from the stations' ``_rows``.
 
     Counts and stocks are sums. A hub is censored where any member ran out. Its exposure is
 
@@ -25,8 +25,8 @@ def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
                                    1000000 * sum(y) // count(*))::BIGINT + 1 AS w
         FROM (SELECT *, empty_s + closed_s + unknown_s = 0 AS free FROM _rows) GROUP BY unique_id""")
     con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _hub_rows AS
-        SELECT hub AS unique_id, period, sum(y)::INTEGER AS y, sum(returns)::INTEGER AS returns,
+        CREATE OR REPLACE TABLE _hub_rows AS
+        SELECT hub AS unique_id, period, start, sum(y)::INTEGER AS y, sum(returns)::INTEGER AS returns,
                sum(deliveries)::INTEGER AS deliveries, sum(removals)::INTEGER AS removals,
                sum(stock_start)::INTEGER AS stock_start, sum(stock_end)::INTEGER AS stock_end,
                sum(capacity)::INTEGER AS capacity, sum(available_s)::BIGINT AS available_s,
@@ -37,5 +37,5 @@ def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
                    AS exposure,
                NULL::BOOLEAN AS usable, bool_or(inferred) AS inferred
         FROM _rows JOIN {members} ON place = unique_id JOIN _usual USING (unique_id)
-        GROUP BY hub, period ORDER BY hub, period;
-        DROP TABLE _rows; DROP TABLE _usual; ALTER TABLE _hub_rows RENAME TO _rows""")
+        GROUP BY hub, period, start ORDER BY hub, period;
+        DROP TABLE _usual""")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmet.mobility._ledger import COUNTED, Ledger, within
+from unmet.mobility._keys import CHANGE, unpack
+from unmet.mobility._ledger import COUNTED, Ledger
+from unmet.mobility._stream import load
 
 if TYPE_CHECKING:
     import duckdb
@@ -86,14 +88,16 @@ def _from_counts(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
     """Smallest stock that the rides allow: a vehicle is delivered when a pickup needs one, taken away when
     a return finds no free dock."""
     for batch in ledger.batches():
-        rows = con.execute(f"""
-            SELECT no, t, change, coalesce(capacity, {_NO_LIMIT}) AS capacity
-            FROM _rides JOIN _places USING (no)
-            WHERE NOT observed AND {within(batch)} ORDER BY no, t, change DESC""").fetchnumpy()
-        moves = clamp_moves(rows["no"], rows["change"], rows["capacity"])
+        held = load(con, ledger, batch)
+        no, t, kind = unpack(held.rides)  # in one second returns before pickups
+        if held.observed.any():
+            free = ~held.observed[no]
+            no, t, kind = no[free], t[free], kind[free]
+        docks = np.where(held.capacity < 0, _NO_LIMIT, held.capacity)
+        moves = clamp_moves(no, CHANGE[kind], docks[no])
         moved = np.flatnonzero(moves)
         if len(moved):
-            _insert(con, {"no": rows["no"][moved], "t": rows["t"][moved], "change": moves[moved]})
+            _insert(con, {"no": no[moved] + held.first, "t": t[moved], "change": moves[moved]})
 
 
 def _insert(con: duckdb.DuckDBPyConnection, frame: dict[str, np.ndarray]) -> None:

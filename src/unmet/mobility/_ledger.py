@@ -1,9 +1,18 @@
-"""The books behind availability and panel: places, rides and records as small integer tables."""
+"""The books behind availability and panel: places by number, rides and records as sorted integers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmet.mobility._ahead import ahead
+from unmet.mobility._connection import spill_folder
+from unmet.mobility._keys import PICKUP, RETURN, packed, place_of_keys
+from unmet.mobility._record_keys import RecordKeys, write_records
+from unmet.mobility._sorted import SortedIntegers
+from unmet.mobility._stretches import stretches
 
 if TYPE_CHECKING:
     import duckdb
@@ -11,6 +20,7 @@ if TYPE_CHECKING:
 # A ride that took over a day was still demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
 _EVENTS_PER_BATCH = 600_000  # arrays of this size are used again, larger ones are paged in each time
+_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,8 @@ class Ledger:
     first_record: int | None
     last_record: int | None
     sizes: tuple[int, ...]
+    ride_keys: SortedIntegers
+    record_keys: RecordKeys
 
     def batches(self, edges: int = 0) -> list[tuple[int, int]]:
         """Runs of places with about half a million events each: memory stays bounded, cost linear.
@@ -52,21 +64,19 @@ def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
 
 
 def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capacity: bool) -> Ledger:
-    """Number the places and write rides and records as integers.
+    """Number the places, and write rides and records as sorted integers.
 
     Parameters
     ----------
     trips : name of the canonical trips table.
     status, capacity : whether records and dock counts belong to these places.
 
-    Tables: ``_places(no, place, capacity, observed)`` ordered by name, ``_rides(no, t, change)`` with −1
-    for a pickup and +1 for a return, ``_records(no, t, level, open)`` with the status, in order, and
-    ``_moves``, empty. The large ones are no temporary tables: in a database file they are compressed and stay
-    on disk.
+    Tables: ``_places(no, place, capacity, observed)`` ordered by name, and ``_moves``, empty.
     """
     if not exists(con, trips):
         raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
-    records = "SELECT DISTINCT place FROM status" if status else "SELECT NULL::VARCHAR AS place WHERE false"
+    recorded = "SELECT DISTINCT place FROM status" if status else "SELECT NULL::VARCHAR AS place WHERE false"
+    con.execute(f"CREATE OR REPLACE TEMP TABLE _recorded AS {recorded}")
     docks = (
         "SELECT place, max(capacity) AS capacity FROM stations GROUP BY place"
         if capacity
@@ -76,40 +86,46 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         CREATE OR REPLACE TEMP TABLE _places AS
         WITH named AS (
             SELECT DISTINCT start_place AS place FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL
-            UNION SELECT place FROM ({records}) WHERE place IS NOT NULL)
+            UNION SELECT place FROM _recorded WHERE place IS NOT NULL)
         SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place,
                d.capacity::INTEGER AS capacity, r.place IS NOT NULL AS observed
-        FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN ({records}) r USING (place)
-        ORDER BY place""")
-    con.execute(f"""
-        CREATE OR REPLACE TABLE _rides AS
-        SELECT no, (epoch_us(started_at) // 1000000)::BIGINT AS t, (-1)::TINYINT AS change
-        FROM "{trips}" JOIN _places ON place = start_place WHERE {COUNTED} AND started_at IS NOT NULL
-        UNION ALL
-        SELECT no, (epoch_us(ended_at) // 1000000)::BIGINT AS t, 1::TINYINT AS change
-        FROM "{trips}" JOIN _places ON place = end_place WHERE {COUNTED} AND ended_at IS NOT NULL
-        ORDER BY no  -- so that a batch reads its own part of the table only""")
-    if status:
-        con.execute("""
-            CREATE OR REPLACE TABLE _records AS
-            SELECT no, (epoch_us("at") // 1000000)::BIGINT AS t, available::INTEGER AS level,
-                   coalesce(renting, true) AS open
-            FROM status JOIN _places USING (place)
-            WHERE available IS NOT NULL AND "at" IS NOT NULL ORDER BY no, "at", status.rowid""")
-    else:
-        con.execute("""CREATE OR REPLACE TABLE _records
-                       (no INTEGER, t BIGINT, level INTEGER, open BOOLEAN)""")
+        FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN _recorded r USING (place)
+        ORDER BY place;
+        DROP TABLE _recorded""")
     con.execute("CREATE OR REPLACE TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
-    return _count(con, trips)
+    ledger = _count(con, trips)
+    sizes = np.zeros(ledger.places, np.int64)
+    for kind, place, moment in ((PICKUP, "start_place", "started_at"), (RETURN, "end_place", "ended_at")):
+        where = f"{COUNTED} AND {place} IS NOT NULL"
+        parts = (
+            con.execute(f"""
+                SELECT {packed("no", moment, kind)} AS key
+                FROM "{trips}" JOIN _places ON place = {place} WHERE {where} AND {here}""").fetchnumpy()[
+                "key"
+            ]
+            for here in stretches(con, f'"{trips}"', moment, where, _AT_ONCE)
+        )
+        for part in ahead(np.sort, parts):
+            keys = np.asarray(part.result(), np.int64)
+            ledger.ride_keys.add(keys, ordered=True)
+            sizes += np.bincount(place_of_keys(keys), minlength=len(sizes))
+    records, of_records = write_records(con, ledger.places, _AT_ONCE) if status else (RecordKeys(), 0)
+    return replace(
+        ledger,
+        record_keys=records,
+        first_record=records.first,
+        last_record=records.last,
+        sizes=tuple((sizes + of_records).tolist()),
+    )
 
 
 def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
-    rides = con.execute("SELECT count(*), min(t), max(t) FROM _rides WHERE change < 0").fetchone()
-    records = con.execute("SELECT min(t), max(t) FROM _records").fetchone()
+    rides = con.execute(f"""
+        SELECT count(*), epoch_us(min(started_at)) // 1000000, epoch_us(max(started_at)) // 1000000
+        FROM "{trips}" WHERE {COUNTED} AND started_at IS NOT NULL AND start_place IS NOT NULL""").fetchone()
     places = con.execute("SELECT count(*), count(*) FILTER (observed) FROM _places").fetchone()
     lost = con.execute(f'SELECT count(*) FROM "{trips}" WHERE {COUNTED} AND start_place IS NULL').fetchone()
     assert rides
-    assert records
     assert places
     assert lost
     if not rides[0]:
@@ -124,26 +140,28 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
         without_place=lost[0],
         first_ride=rides[1],
         last_ride=rides[2],
-        first_record=records[0],
-        last_record=records[1],
+        first_record=None,
+        last_record=None,
         sizes=(),
+        ride_keys=SortedIntegers(spill_folder(con)),
+        record_keys=RecordKeys(),
     )
 
 
-def weigh(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> Ledger:
-    """The ledger with the number of events of each place, from which batches are cut."""
-    sizes = con.execute("""
-        SELECT count(e.no) FROM _places LEFT JOIN (
-            SELECT no FROM _rides UNION ALL SELECT no FROM _records
-            UNION ALL SELECT no FROM _moves) e USING (no)
-        GROUP BY _places.no ORDER BY _places.no""").fetchall()
-    return replace(ledger, sizes=tuple(row[0] for row in sizes))
+def weigh_moves(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> Ledger:
+    """The ledger with the moves of each place added to its events, from which batches are cut."""
+    sizes = list(ledger.sizes)
+    for place, size in con.execute("SELECT no, count(*) FROM _moves GROUP BY 1").fetchall():
+        sizes[place] += size
+    return replace(ledger, sizes=tuple(sizes))
 
 
-def close_ledger(con: duckdb.DuckDBPyConnection) -> None:
-    """Drop the tables of events; they may be as large as the rides."""
-    for table in ("_rides", "_records", "_moves"):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+def close_ledger(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
+    """Drop what holds the events; it may be as large as the rides."""
+    ledger.ride_keys.close()
+    ledger.record_keys.close()
+    con.execute("DROP TABLE IF EXISTS _moves")
+    con.execute("DROP TABLE IF EXISTS _records")
 
 
 def within(batch: tuple[int, int], column: str = "no") -> str:

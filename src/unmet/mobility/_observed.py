@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmet.mobility._stream import (
-    CHANGE,
+from unmet.mobility._keys import (
     EDGE,
     IS_CLOSED,
     IS_OPEN,
     IS_UNKNOWN,
     PICKUP,
     RETURN,
-    Records,
     pack,
     pack_moves,
     unpack,
 )
+from unmet.mobility._record_keys import Records
 
 _RECORD = 7  # after everything else: a record shows what its second ended with
+_NET = np.array([0, 0, 0, 0, 1, -1, 0, 0], np.int8)  # what a ride changes, by kind
 QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
 _CONTRADICTED = 2 * 3600
 _SAMPLE = 100_000
@@ -51,14 +51,41 @@ class Reconciled:
 
 @dataclass(frozen=True)
 class _Merged:
-    """Rides and records in order, with running counts; `mark` is where each record stands."""
+    """Rides and records in order, with running counts.
+
+    `mark` is where each record stands, `last` the last record at each event, and `rests` the one that its
+    stock rests on: the last one, or the place's first one read backwards.
+    """
 
     keys: np.ndarray
     no: np.ndarray
     t: np.ndarray
     kind: np.ndarray
     net: np.ndarray
+    record: np.ndarray
     mark: np.ndarray
+    last: np.ndarray
+    rests: np.ndarray
+
+
+def _merge(rides: np.ndarray, records: Records, places: int) -> _Merged:
+    keys = np.concatenate([rides, pack(records.no, records.t, _RECORD)])
+    keys.sort()
+    no, t, kind = unpack(keys)
+    record = kind == _RECORD
+    last = np.cumsum(record, dtype=np.int32) - np.int32(1)
+    first = np.searchsorted(records.no, np.arange(places)).astype(np.int32)
+    return _Merged(
+        keys,
+        no,
+        t,
+        kind,
+        np.cumsum(_NET[kind], dtype=np.int64),
+        record,
+        np.flatnonzero(record),
+        last,
+        np.maximum(last, first[no]),
+    )
 
 
 def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) -> Reconciled:
@@ -75,23 +102,17 @@ def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) 
     rides : packed pickups and returns of places that have records.
     records : at least one for each of these places.
     """
-    keys = np.concatenate([rides, pack(records.no, records.t, _RECORD)])
-    keys.sort()
-    no, t, kind = unpack(keys)
-    mark = np.flatnonzero(kind == _RECORD)
-    net = np.cumsum(np.where(kind == _RECORD, 0, CHANGE[kind]), dtype=np.int64)
-    merged = _Merged(keys, no, t, kind, net, mark)
+    merged = _merge(rides, records, places)
+    no, net, mark = merged.no, merged.net, merged.mark
     same = np.zeros(len(mark), bool)  # the record before is of the same place
     same[1:] = records.no[1:] == records.no[:-1]
     base = _corrected(merged, records, same, how.skew) - net[mark]
-
-    # Which record a moment rests on: the last one, or the place's first one read backwards.
-    last = np.cumsum(kind == _RECORD) - 1
-    rests = np.where((last >= 0) & (records.no[np.maximum(last, 0)] == no), last, last + 1)
-    path = base[rests] + net
+    path = base[merged.rests] + net
     # A stretch starts with a record, or with a place.
-    starts = np.flatnonzero((kind == _RECORD) | np.r_[True, no[1:] != no[:-1]]) if len(no) else mark
-    stretch = np.cumsum(np.bincount(starts, minlength=len(no))) - 1
+    begins = merged.record.copy()
+    begins[:1] = True
+    begins[1:] |= no[1:] != no[:-1]
+    starts, stretch = np.flatnonzero(begins), np.cumsum(begins, dtype=np.int32) - np.int32(1)
     brought, needed = _brought(merged, path, stretch, len(starts))
 
     before = np.where(same, np.r_[0, base[:-1]], base)
@@ -117,7 +138,7 @@ def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) 
     # Running counts go on from place to place: take off what earlier places left.
     begin = np.searchsorted(no, records.no[first])
     opening[records.no[first]] = base[first] + np.where(begin > 0, net[begin - 1], 0)
-    return Reconciled(np.concatenate(moves), _regimes(merged, records, same, last, how), opening)
+    return Reconciled(np.concatenate(moves), _regimes(merged, records, same, how), opening)
 
 
 def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -> np.ndarray:
@@ -149,12 +170,13 @@ def _brought(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Deliveries that the pickups prove, booked at those pickups, and their sum for each stretch."""
     needed = np.zeros(stretches, np.int64)
-    short = np.zeros(stretches, bool)
-    ride = merged.kind != _RECORD
-    short[stretch[ride & (path < 0)]] = True
-    held = np.flatnonzero(ride & short[stretch])
-    if not len(held):
+    below = np.flatnonzero(path < 0)
+    below = below[~merged.record[below]]
+    if not len(below):
         return np.zeros(0, np.int64), needed
+    short = np.zeros(stretches, bool)
+    short[stretch[below]] = True
+    held = np.flatnonzero(~merged.record & short[stretch])
     # Each stretch lies wholly below the one before it, so one running minimum serves them all.
     rank = np.cumsum(np.r_[0, np.diff(stretch[held]) != 0])
     drop = rank * (np.ptp(path[held]) + 1)
@@ -165,9 +187,7 @@ def _brought(
     return pack_moves(merged.no[held], merged.t[held], more), needed
 
 
-def _regimes(
-    merged: _Merged, records: Records, same: np.ndarray, last: np.ndarray, how: Listening
-) -> np.ndarray:
+def _regimes(merged: _Merged, records: Records, same: np.ndarray, how: Listening) -> np.ndarray:
     """Events that say from when a place was open, closed or unknown."""
     follows = np.r_[same[1:], np.zeros(min(1, len(same)), bool)]
     until = np.where(follows, np.r_[records.t[1:], records.t[:1]], how.last)
@@ -176,16 +196,17 @@ def _regimes(
     if how.feed != "events" or how.max_gap is not None:
         return pack(records.no[changes], records.t[changes], kind[changes])
     # A ride is a change: a feed of changes that stays silent for hours after one was not listening.
-    known = (last >= 0) & (merged.kind != _RECORD) & (records.no[np.maximum(last, 0)] == merged.no)
-    on = last[known]
-    deaf = (merged.t[known] > records.t[on] + how.skew) & (until[on] - merged.t[known] > _CONTRADICTED)
+    silent = until - records.t > _CONTRADICTED
+    after = np.flatnonzero(~merged.record & (merged.rests == merged.last) & silent[merged.rests])
+    on, t = merged.last[after], merged.t[after]
+    deaf = (t > records.t[on] + how.skew) & (until[on] - t > _CONTRADICTED)
     # After such a silence the next record is heard again, whatever it says.
     heard = on[deaf] + 1
     changes[heard[heard < len(changes)]] = True
     return np.concatenate(
         [
             pack(records.no[changes], records.t[changes], kind[changes]),
-            pack(merged.no[known][deaf], merged.t[known][deaf], IS_UNKNOWN),
+            pack(merged.no[after[deaf]], t[deaf], IS_UNKNOWN),
         ]
     )
 

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unmet.mobility._availability import write_timeline
 from unmet.mobility._covariates import add_covariates, check_covariates
-from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._hubs import membership
 from unmet.mobility._ledger import close_ledger
 from unmet.mobility._panel_file import describe_panel
 from unmet.mobility._periods import Periods, check_zone, make_periods
 from unmet.mobility._places import cell_trips
-from unmet.mobility._segments import CLOSED, OPEN, UNKNOWN, Segments, segments
+from unmet.mobility._rows import write_rows
 from unmet.mobility._stock import Books, Progress, fill_books
-from unmet.mobility._stream import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN, Batch, load
 
 if TYPE_CHECKING:
     import duckdb
 
 _PLACES = ("station", "h3", "hub")
-_Frame = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -122,14 +115,11 @@ def build_panel(
         progress=progress,
     )
     periods = make_periods(con, by, zone, books.first, books.last)
-    _station_rows(con, books, periods, progress)
+    seconds = write_rows(con, books, periods, members, progress)
     if timelines:
         write_timeline(con, books, periods.first, periods.last, timelines)
-    close_ledger(con)
-    if members is not None:
-        gather_hubs(con, members)
-    report = _report(con, books, periods, places)
-    _write_table(con)
+    close_ledger(con, books.ledger)
+    report = _report(con, books, periods, places, seconds)
     added = add_covariates(con, zone, names, holidays, weather, weather_keep)
     describe_panel(
         con, {"zone": zone, "by": by, "kind": places, "counts": "rides not flagged, or over a day"}
@@ -137,114 +127,33 @@ def build_panel(
     return PanelReport(**{**report, "covariates": added})
 
 
-def _station_rows(
-    con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, progress: Progress | None
-) -> None:
-    """Write ``_rows``: counts and seconds per place and period, all integers."""
-    con.execute("""CREATE OR REPLACE TEMP TABLE _rows (
-        unique_id VARCHAR, period INTEGER, y INTEGER, returns INTEGER, deliveries INTEGER, removals INTEGER,
-        stock_start INTEGER, stock_end INTEGER, capacity INTEGER, available_s BIGINT, empty_s BIGINT,
-        closed_s BIGINT, unknown_s BIGINT, exposure DOUBLE, usable BOOLEAN, inferred BOOLEAN)""")
-    edges = np.array([row[0] for row in con.execute("SELECT start FROM _periods ORDER BY start").fetchall()])
-    batches = books.ledger.batches(len(edges))
-
-    def sums(batch: Batch) -> dict[str, np.ndarray]:
-        return _sums(segments(batch, edges, periods.last, books.how), batch, len(edges))
-
-    for done, frame in enumerate(_ahead(sums, (load(con, numbers) for numbers in batches))):
-        if progress:
-            progress("building rows", done, len(batches))
-        con.register("_frame", frame)
-        con.execute("""
-            INSERT INTO _rows
-            SELECT place, period, y, returns, deliveries, removals, stock_start,
-                   stock_start + returns + deliveries - y - removals, capacity,
-                   available_s, empty_s, closed_s, unknown_s,
-                   CASE WHEN available_s + empty_s > 0 THEN available_s / (available_s + empty_s)::DOUBLE END,
-                   closed_s + unknown_s = 0, NOT observed OR unknown_s > 0
-            FROM _frame JOIN _places USING (no) ORDER BY no, period""")
-        con.unregister("_frame")
-    if progress:
-        progress("building rows", len(batches), len(batches))
-
-
-def _ahead(work: Callable[[Batch], _Frame], batches: Iterator[Batch]) -> Iterator[_Frame]:
-    """Results in order, while two threads work ahead; NumPy lets them run side by side."""
-    with ThreadPoolExecutor(2) as pool:
-        waiting: deque[Future[_Frame]] = deque()
-        for batch in batches:
-            waiting.append(pool.submit(work, batch))
-            if len(waiting) > 2:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
-def _sums(found: Segments, batch: Batch, periods: int) -> dict[str, np.ndarray]:
-    """Counts and seconds of each place and period: every period starts with an EDGE, so sums run between."""
-    edge = np.flatnonzero(found.kind == EDGE)
-    lasts = found.until - found.t
-    inside = found.t >= found.t[edge[0]]  # events before the range only move the stock
-
-    def total(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(np.where(inside, values, 0), edge, dtype=np.int64)
-
-    known, has = found.regime == OPEN, found.level > 0
-    places = len(batch.names)
-    return {
-        "no": np.repeat(np.arange(places) + batch.first, periods),
-        "period": np.tile(np.arange(periods), places),
-        "y": total(found.kind == PICKUP),
-        "returns": total(found.kind == RETURN),
-        "deliveries": total(found.kind == DELIVERY),
-        "removals": total(found.kind == REMOVAL),
-        "stock_start": found.level[edge],
-        "available_s": total(np.where(known & has, lasts, 0)),
-        "empty_s": total(np.where(known & ~has, lasts, 0)),
-        "closed_s": total(np.where(found.regime == CLOSED, lasts, 0)),
-        "unknown_s": total(np.where(found.regime == UNKNOWN, lasts, 0)),
-    }
-
-
-def _write_table(con: duckdb.DuckDBPyConnection) -> None:
-    """Turn sums into the columns that users know."""
-    con.execute("""
-        CREATE OR REPLACE TABLE panel AS
-        SELECT unique_id, make_timestamp(start * 1000000) AS ds, y, empty_s > 0 AS censored, exposure,
-               CASE WHEN usable IS NULL THEN NULL WHEN usable THEN greatest(0, stock_start - removals)
-                    ELSE 0 END::INTEGER AS threshold,
-               stock_start + returns + deliveries AS supply, returns, deliveries, removals,
-               stock_start, stock_end, capacity, inferred,
-               (available_s + empty_s) / (available_s + empty_s + closed_s + unknown_s)::DOUBLE AS observed
-        FROM _rows JOIN _periods USING (period) ORDER BY unique_id, ds""")
-
-
-def _report(con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, kind: str) -> dict[str, Any]:
-    row = con.execute("""
-        SELECT count(*), count(DISTINCT unique_id), sum(y), count(*) FILTER (empty_s > 0),
-               count(*) FILTER (inferred), sum(available_s), sum(empty_s), sum(closed_s), sum(unknown_s)
-        FROM _rows""").fetchone()
+def _report(
+    con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, kind: str, seconds: dict[str, int]
+) -> dict[str, Any]:
+    row = con.execute(
+        "SELECT count(*), sum(y), count(*) FILTER (censored), count(*) FILTER (inferred) FROM panel"
+    ).fetchone()
     assert row is not None
-    total = max(1, sum(row[5:9]))
+    total = max(1, sum(seconds.values()))
     return {
         "rows": row[0],
-        "places": row[1],
+        "places": row[0] // periods.count,
         "periods": periods.count,
         "first": _stamp(periods.first),
         "last": _stamp(periods.last),
         "by": periods.by,
         "zone": periods.zone,
         "kind": kind,
-        "pickups": int(row[2]),
+        "pickups": int(row[1]),
         "rides": books.ledger.rides + books.ledger.without_place,
         "rides_without_place": books.ledger.without_place,
-        "rides_outside": books.ledger.rides - int(row[2]),
-        "rows_censored": row[3],
-        "rows_inferred": row[4],
-        "share_available": int(row[5]) / total,
-        "share_empty": int(row[6]) / total,
-        "share_closed": int(row[7]) / total,
-        "share_unknown": int(row[8]) / total,
+        "rides_outside": books.ledger.rides - int(row[1]),
+        "rows_censored": row[2],
+        "rows_inferred": row[3],
+        "share_available": seconds["available_s"] / total,
+        "share_empty": seconds["empty_s"] / total,
+        "share_closed": seconds["closed_s"] / total,
+        "share_unknown": seconds["unknown_s"] / total,
         "feed": books.how.feed if books.how else None,
         "inferred_from": books.inferred_from,
     }

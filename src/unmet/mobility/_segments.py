@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmet.mobility._keys import CHANGE, EDGE, IS_CLOSED, IS_OPEN, IS_UNKNOWN, pack, unpack
 from unmet.mobility._observed import Listening, reconcile
-from unmet.mobility._stream import CHANGE, EDGE, IS_CLOSED, IS_OPEN, IS_UNKNOWN, Batch, pack, unpack
+from unmet.mobility._stream import Batch
 
 OPEN, CLOSED, UNKNOWN = 0, 1, 2
 
@@ -48,16 +49,19 @@ def segments(batch: Batch, edges: np.ndarray, last: int, how: Listening | None) 
     if len(t) and t.max() >= last:
         inside = t < last
         no, t, kind = no[inside], t[inside], kind[inside]
-    starts = np.r_[True, no[1:] != no[:-1]]
-    begin = np.flatnonzero(starts)[np.cumsum(starts) - 1]
-    change = CHANGE[kind].astype(np.int64)
-    total = np.cumsum(change)
-    level = opening[no] + total - (total - change)[begin]
-    says = np.maximum.accumulate(np.where((kind >= IS_OPEN) & (kind <= IS_UNKNOWN), np.arange(len(kind)), 0))
-    regime = np.where((says >= begin) & (kind[says] >= IS_OPEN) & (kind[says] <= IS_UNKNOWN),
-                      kind[says] - IS_OPEN, UNKNOWN).astype(np.int8)  # fmt: skip
-    until = np.r_[t[1:], last]
-    until[np.r_[starts[1:], True]] = last
+    starts = np.searchsorted(no, everywhere)  # every place has an edge
+    lengths = np.diff(starts, append=len(no))
+    total = np.cumsum(CHANGE[kind], dtype=np.int64)
+    level = total + np.repeat(opening - np.where(starts > 0, total[starts - 1], 0), lengths)
+    # A place is unknown until an event says what it is.
+    says = np.flatnonzero((kind >= IS_OPEN) & (kind <= IS_UNKNOWN))
+    turns = np.concatenate([starts, says])
+    order = np.argsort(turns, kind="stable")
+    states = np.concatenate([np.full(places, UNKNOWN, np.int8), kind[says] - np.int8(IS_OPEN)])[order]
+    regime = np.repeat(states, np.diff(turns[order], append=len(no)))
+    until = np.empty_like(t)
+    until[:-1] = t[1:]
+    until[starts + lengths - 1] = last
     return Segments(no, t, until, kind, level, regime)
 
 

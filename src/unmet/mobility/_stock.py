@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unmet.mobility._inferred import infer
-from unmet.mobility._ledger import Ledger, exists, open_ledger, weigh
+from unmet.mobility._keys import unpack
+from unmet.mobility._ledger import Ledger, exists, open_ledger, weigh_moves
 from unmet.mobility._observed import Listening, kind_of_feed
 from unmet.mobility._periods import seconds_of
-from unmet.mobility._stream import load, unpack
+from unmet.mobility._stream import load
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,7 +49,7 @@ def fill_books(
     tell = progress or (lambda label, done, total: None)
     tell("numbering places", 0, 1)
     status = stations and exists(con, "status")
-    ledger = weigh(con, open_ledger(con, trips, status, stations and exists(con, "stations")))
+    ledger = open_ledger(con, trips, status, stations and exists(con, "stations"))
     first, last = known_range(con, ledger, zone)
     how = None
     if status:
@@ -57,14 +58,14 @@ def fill_books(
     tell("inferring stock", 0, 1)
     inferred = infer(con, ledger, trips, seconds_of(con, IDLE, "idle"))
     if inferred:
-        ledger = weigh(con, ledger)
+        ledger = weigh_moves(con, ledger)
     return Books(ledger, first, last, how, inferred)
 
 
 def _kind(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> str:
     """The kind of feed, told from the first places that have one."""
     for batch in ledger.batches():
-        held = load(con, batch)
+        held = load(con, ledger, batch)
         if len(held.records.no):
             return kind_of_feed(held.rides[held.observed[unpack(held.rides)[0]]], held.records)
     return "events"

@@ -8,8 +8,9 @@ import pytest
 from small_world import connection, fill
 
 from unmet.mobility import availability
+from unmet.mobility._keys import PICKUP, pack
 from unmet.mobility._observed import kind_of_feed
-from unmet.mobility._stream import PICKUP, Records, pack
+from unmet.mobility._record_keys import Records
 
 DAY = datetime(2021, 5, 3)
 

@@ -58,6 +58,15 @@ def test_a_panel_comes_back_with_its_meaning(tmp_path):
         panel.frame("excel")
 
 
+def test_rows_out_of_order_are_put_in_order(tmp_path):
+    with connection() as con:
+        made(con)
+        path = write_panel(con, tmp_path / "panel.parquet")
+        con.execute("CREATE OR REPLACE TABLE panel AS FROM panel ORDER BY hash(unique_id, ds)")
+        shuffled = write_panel(con, tmp_path / "shuffled.parquet")
+    assert shuffled.read_bytes() == path.read_bytes()
+
+
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
     with connection() as con:
         with pytest.raises(ValueError, match="build_panel"):

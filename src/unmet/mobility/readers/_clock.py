@@ -89,10 +89,6 @@ def _literal(moment: datetime) -> str:
     return f"TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S}'"
 
 
-def _interval(shift: timedelta) -> str:
-    return f"to_seconds({int(shift.total_seconds())})"
-
-
 def to_utc(local: str, zone: str, years: tuple[int, int]) -> str:
     """SQL that turns local times into UTC: plain comparisons for ``years``, DuckDB's zones for any other."""
     low, high = years
@@ -100,7 +96,7 @@ def to_utc(local: str, zone: str, years: tuple[int, int]) -> str:
     near.sort(key=lambda span: not low <= span.from_.year <= high)  # likely ones are compared first
     when = " ".join(
         f"WHEN {local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)} "
-        f"THEN {local} - {_interval(s.offset)}"
+        f"THEN make_timestamp(epoch_us({local}) - {int(s.offset.total_seconds()) * 1_000_000})"
         for s in near
     )
     return f"CASE {when} ELSE ({local} AT TIME ZONE '{zone}') AT TIME ZONE 'UTC' END"

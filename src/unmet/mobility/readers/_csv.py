@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import duckdb
 
+from unmet.mobility._connection import spill_folder
 from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._quick import types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
@@ -26,12 +27,14 @@ from unmet.mobility.readers._tables import quote
 class Relation:
     """SQL that yields ``line, c0, c1, …``, and a few of its rows.
 
-    All columns are text, except in a ``quick`` relation (see :mod:`unmet.mobility.readers._quick`).
+    All columns are text, except in a ``quick`` relation (see :mod:`unmet.mobility.readers._quick`); in a
+    ``stamped`` one times are no text either.
     """
 
     sql: str
     samples: list[list[str]]
     quick: bool = False
+    stamped: bool = False
 
 
 @dataclass
@@ -47,22 +50,17 @@ class Counts:
     notes: list[str] = field(default_factory=list)
 
 
-@contextmanager
-def unpacked(source: Source, folder: Path, max_bytes: int) -> Iterator[Path]:
+def unpacked(source: Source, folder: Path, max_bytes: int) -> Path:
     """A path to the uncompressed bytes of a source, under a name that no reader takes for a pattern."""
     path = folder / "source"
-    path.unlink(missing_ok=True)
-    try:
-        if source.packing == "plain":
-            if source.path.stat().st_size > max_bytes:
-                raise ValueError(f"{source.name} is larger than {max_bytes:,} bytes (max_bytes); refused")
-            os.symlink(source.path.resolve(), path)
-        else:
-            with open(path, "wb") as target:
-                unpack(source, target, max_bytes)
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+    if source.packing == "plain":
+        if source.path.stat().st_size > max_bytes:
+            raise ValueError(f"{source.name} is larger than {max_bytes:,} bytes (max_bytes); refused")
+        os.symlink(source.path.resolve(), path)
+    else:
+        with open(path, "wb") as target:
+            unpack(source, target, max_bytes)
+    return path
 
 
 def content_of(path: Path, name: str) -> str:
@@ -159,6 +157,18 @@ def read_csv_sql(
     return f"SELECT {number} AS line, * FROM {table}"
 
 
+def quick_relation(path: Path, scan: Scan, layout: Layout, delimiter: str) -> Relation | None:
+    """The file as typed columns, if its first and last lines look as if that could be all it needs."""
+    width = len(layout.header)
+    samples = _samples(path, delimiter, width)
+    types = types_of(layout, samples)
+    if scan.careful is not None or types is None:
+        return None
+    numbered = layout.kind == "trips"
+    sql = read_csv_sql(path, width, delimiter, 1, False, ("",), types, scan.quotes, numbered)
+    return Relation(sql, samples, quick=True)
+
+
 def read_lines(
     con: duckdb.DuckDBPyConnection,
     path: Path,
@@ -168,7 +178,7 @@ def read_lines(
     delimiter: str,
     insert: Callable[[Relation], int],
 ) -> Counts:
-    """Insert every row of a CSV file, or say line by line why not.
+    """Insert every row of a CSV file as text, or say line by line why not.
 
     DuckDB reads the file with an explicit schema. Its number of rows must equal the number of lines that
     were counted in the bytes; where it does not, or DuckDB gives up, the file is read line by line.
@@ -177,16 +187,11 @@ def read_lines(
     counts = Counts(lines=scan.lines, headers=1)
     samples = _samples(path, delimiter, width)
     if scan.careful is None:
-        attempts = [Relation(read_csv_sql(path, width, delimiter, 1, False), samples)]
-        types = types_of(layout, samples)
-        if types is not None:
-            numbered = layout.kind == "trips"
-            sql = read_csv_sql(path, width, delimiter, 1, False, ("",), types, scan.quotes, numbered)
-            attempts.insert(0, Relation(sql, samples, quick=True))
-        for relation in attempts:
-            if _attempt(con, insert, relation, scan.lines - 1):
-                counts.rows = scan.lines - 1
-                return counts
+        relation = Relation(read_csv_sql(path, width, delimiter, 1, False), samples)
+        if attempt(con, insert, relation, scan.lines - 1):
+            con.execute("COMMIT")
+            counts.rows = scan.lines - 1
+            return counts
     clean = path.with_name("clean.csv")
     try:
         with open(clean, "w", encoding="utf-8", newline="") as good:
@@ -199,18 +204,19 @@ def read_lines(
             counts.notes.append(f"{source.name}: {done.latin:,} lines are not UTF-8, taken as Latin-1")
         if done.good:
             relation = Relation(read_csv_sql(clean, width, ",", 0, True), samples)
-            if not _attempt(con, insert, relation, done.good):
+            if not attempt(con, insert, relation, done.good):
                 raise ValueError(f"{source.name} cannot be read: its lines do not add up")
+            con.execute("COMMIT")
             counts.rows = done.good
     finally:
         clean.unlink(missing_ok=True)
     return counts
 
 
-def _attempt(
+def attempt(
     con: duckdb.DuckDBPyConnection, insert: Callable[[Relation], int], relation: Relation, expected: int
 ) -> bool:
-    """Whether exactly the expected rows were inserted; otherwise nothing was."""
+    """Whether exactly the expected rows were inserted, in a transaction left open; otherwise none is."""
     con.execute("BEGIN")
     try:
         fits = insert(relation) == expected
@@ -219,7 +225,8 @@ def _attempt(
     except BaseException:
         con.execute("ROLLBACK")
         raise
-    con.execute("COMMIT" if fits else "ROLLBACK")
+    if not fits:
+        con.execute("ROLLBACK")
     return fits
 
 
@@ -237,8 +244,5 @@ def texts_of(path: Path, lines: list[int]) -> dict[int, str]:
 @contextmanager
 def work_folder(con: duckdb.DuckDBPyConnection) -> Iterator[Path]:
     """A private folder beside the spill files of the connection, removed afterwards."""
-    row = con.execute("SELECT current_setting('temp_directory')").fetchone()
-    spill = Path(str(row[0])).parent if row and row[0] else None
-    base = spill if spill is not None and spill.is_absolute() and spill.is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=base) as folder:
+    with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=spill_folder(con)) as folder:
         yield Path(folder)

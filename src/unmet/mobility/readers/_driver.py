@@ -6,29 +6,22 @@ from pathlib import Path
 
 import duckdb
 
-from unmet.mobility.readers._csv import (
-    Relation,
-    content_of,
-    header_of,
-    read_lines,
-    texts_of,
-    unpacked,
-    work_folder,
-)
+from unmet.mobility._ahead import ahead
+from unmet.mobility.readers._csv import Relation, attempt, header_of, read_lines, texts_of, work_folder
 from unmet.mobility.readers._feed import Feed, load_json
 from unmet.mobility.readers._formats import Kind
 from unmet.mobility.readers._gbfs import gbfs_feed
 from unmet.mobility.readers._mds import mds_feed
-from unmet.mobility.readers._parquet import parquet_header, parquet_relation
+from unmet.mobility.readers._parquet import parquet_columns, parquet_relation, quick_parquet
+from unmet.mobility.readers._ready import Insert, Ready, Workers
 from unmet.mobility.readers._recognise import OWN, Layout, NotRecognised, recognise, refusal
 from unmet.mobility.readers._report import FileReport, too_many
-from unmet.mobility.readers._scan import count_lines
 from unmet.mobility.readers._sources import Paths, Source, expand
 from unmet.mobility.readers._spool import MANY, Batch, Rejects
 from unmet.mobility.readers._tables import count, streaming
 
 Progress = Callable[[str, int, int], None]
-Insert = Callable[[Relation, Layout, Source, int], int]
+_AT_ONCE = 4  # sources made ready at the same time: each holds a file, buffers and a part of a table
 WORDS = {"trips": "trips", "status": "status", "stations": "stations"}
 
 
@@ -57,15 +50,11 @@ class Reading:
         refused: dict[str, str] = {}
         with work_folder(self.con) as folder, streaming(self.con):
             self.rejects = Rejects(self.con, folder, self.kind)
-            for number, source in enumerate(sources):
-                if self.progress is not None:
-                    self.progress(source.name, number, len(sources))
-                try:
-                    self._one(source, number, folder)
-                except NotRecognised as error:
-                    if not source.searched:
-                        raise
-                    refused[source.name] = str(error)
+            self._each(
+                sources,
+                Workers(self.con, self.kind, self.insert, self.columns, folder, self.max_bytes),
+                refused,
+            )
             for key in list(self.batches):
                 self._flush(key, sources[-1], len(sources) - 1)
             self.rejects.flush()
@@ -78,42 +67,77 @@ class Reading:
             names = ", ".join(list(refused)[:6]) + (" …" if len(refused) > 6 else "")
             self.notes.append(f"no {WORDS[self.kind]} in {len(refused):,} other files, skipped: {names}")
 
-    def _one(self, source: Source, number: int, folder: Path) -> None:
-        with unpacked(source, folder, self.max_bytes) as path:
-            content = content_of(path, source.name)
-            if content == "json":
-                self._feed(source, number, path)
-                return
-            if content == "parquet":
-                header = parquet_header(self.con, path, source.name)
-                layout = self._layout(source, header)
+    def _each(self, sources: list[Source], workers: Workers, refused: dict[str, str]) -> None:
+        """Take the sources in their order, while threads make the next ones ready."""
+        threads = min(count(self.con, "SELECT current_setting('threads')"), _AT_ONCE)
+        coming = ahead(workers.ready, enumerate(sources), threads, Ready.discard)
+        try:
+            for number, (source, future) in enumerate(zip(sources, coming)):
+                if self.progress is not None:
+                    self.progress(source.name, number, len(sources))
+                ready = None
                 try:
-                    relation, lines = parquet_relation(self.con, path, header)
-                    rows = self.insert(relation, layout, source, number)
-                except duckdb.Error as error:
-                    raise ValueError(
-                        f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}"
-                    ) from None
-                if rows != lines:
-                    raise ValueError(f"{source.name} cannot be read: its rows do not add up")
-                self._account(source, number, layout.format.name, lines, 0, 0, None)
+                    ready = future.result()
+                    self._one(source, number, ready)
+                except NotRecognised as error:
+                    if not source.searched:
+                        raise
+                    refused[source.name] = str(error)
+                finally:
+                    if ready is not None:
+                        ready.discard()
+        finally:
+            workers.stop()
+            coming.close()
+
+    def _one(self, source: Source, number: int, ready: Ready) -> None:
+        if ready.content == "json":
+            self._feed(source, number, ready.path)
+            return
+        if ready.content == "parquet":
+            self._parquet(source, number, ready.path)
+            return
+        scan = ready.scan
+        assert scan is not None
+        delimiter, header = header_of(scan)
+        layout = self._layout(source, header)
+        if ready.keep_rows():
+            self._account(source, number, layout.format.name, scan.lines, 1, 0, None, checked=True)
+            return
+        counts = read_lines(
+            self.con,
+            ready.path,
+            source,
+            scan,
+            layout,
+            delimiter,
+            lambda relation: self.insert(self.con, relation, layout, source, number),
+        )
+        self.notes += counts.notes
+        self.rejects.add(source.name, counts.rejects)
+        self.blank += counts.blank
+        self._account(source, number, layout.format.name, counts.lines, 1, counts.broken, ready.path)
+
+    def _parquet(self, source: Source, number: int, path: Path) -> None:
+        columns = parquet_columns(self.con, path, source.name)
+        layout = self._layout(source, list(columns))
+
+        def insert(relation: Relation) -> int:
+            return self.insert(self.con, relation, layout, source, number)
+
+        try:
+            relation, lines = parquet_relation(self.con, path, list(columns))
+            quick = quick_parquet(path, columns, layout, relation)
+            if quick is not None and attempt(self.con, insert, quick, lines):
+                self.con.execute("COMMIT")
+                self._account(source, number, layout.format.name, lines, 0, 0, None, checked=True)
                 return
-            scan = count_lines(path)
-            delimiter, header = header_of(scan)
-            layout = self._layout(source, header)
-            counts = read_lines(
-                self.con,
-                path,
-                source,
-                scan,
-                layout,
-                delimiter,
-                lambda relation: self.insert(relation, layout, source, number),
-            )
-            self.notes += counts.notes
-            self.rejects.add(source.name, counts.rejects)
-            self.blank += counts.blank
-            self._account(source, number, layout.format.name, counts.lines, 1, counts.broken, path)
+            rows = insert(relation)
+        except duckdb.Error as error:
+            raise ValueError(f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}") from None
+        if rows != lines:
+            raise ValueError(f"{source.name} cannot be read: its rows do not add up")
+        self._account(source, number, layout.format.name, lines, 0, 0, None)
 
     def _layout(self, source: Source, header: list[str]) -> Layout:
         layout = recognise(header, self.columns)
@@ -171,7 +195,7 @@ class Reading:
         path = self.rejects.folder / "feed.csv"
         try:
             relation, layout = batch.relation(path)
-            rows = self.insert(relation, layout, source, number)
+            rows = self.insert(self.con, relation, layout, source, number)
         except duckdb.Error as error:
             raise ValueError(f"{source.name} cannot be read: {' '.join(str(error).split())[:200]}") from None
         finally:
@@ -188,15 +212,15 @@ class Reading:
         headers: int,
         broken: int,
         path: Path | None,
-        waiting: bool = False,
+        checked: bool = False,
     ) -> None:
         """Move rows that were rejected by their content, with their text, and write the file's sum.
 
-        Rows that are ``waiting`` in a batch were already checked one by one when it was filled.
+        Rows are ``checked`` already where they went the quick way, or wait in a batch.
         """
         where = f"source_number = {number} AND reason IS NOT NULL"
         found = []
-        if not waiting:
+        if not checked:
             found = self.con.execute(
                 f"SELECT line, reason FROM {self.staging} WHERE {where} ORDER BY line"
             ).fetchall()

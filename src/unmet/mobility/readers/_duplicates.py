@@ -1,7 +1,12 @@
 """Rides and records that occur more than once, within a file or across files."""
 
-import duckdb
+from collections.abc import Iterable, Iterator
 
+import duckdb
+import numpy as np
+
+from unmet.mobility._ahead import ahead
+from unmet.mobility._stretches import stretches
 from unmet.mobility.readers._tables import count
 
 # A ride is known by its id where the format has one, else by vehicle, times and places. Where there is
@@ -25,12 +30,8 @@ def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
     """Delete all but the first of equal rides; returns how many went."""
     before = count(con, f"SELECT count(*) FROM {table}")
     for condition, (key, per_source) in _KINDS.items():
-        # A first pass over 64-bit hashes keeps memory small; only rows whose hash repeats are compared.
-        con.execute(
-            f"CREATE OR REPLACE TEMP TABLE repeated AS SELECT hash({key}) AS h FROM {table} "
-            f"WHERE {condition} GROUP BY h HAVING count(*) > 1"
-        )
-        if not count(con, "SELECT count(*) FROM repeated"):
+        moment = "started_at" if "started_at" in key else None
+        if not _find_repeated(con, _hashes(con, table, key, moment, condition)):
             continue
         rows = (
             f"SELECT rowid AS id, source_number, {key} FROM {table} "
@@ -47,33 +48,51 @@ def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
 
 
 def drop_repeated(con: duckdb.DuckDBPyConnection, table: str = "new_status") -> int:
-    """Of several records of a place at one moment keep the last line; returns how many went.
-
-    Equal records share their moment, so that one stretch of time after another is searched: memory stays
-    small, and cost grows with the number of records only.
-    """
-    row = con.execute(f'SELECT count(*), epoch_us(min("at")), epoch_us(max("at")) FROM {table}').fetchone()
-    assert row is not None
-    if not row[0]:
-        return 0
-    parts = 1 + row[0] // _SEARCHED_AT_ONCE
-    width = (row[2] - row[1]) // parts + 1
-    con.execute("CREATE OR REPLACE TEMP TABLE repeated(h UBIGINT)")
-    for part in range(parts):
-        low = row[1] + part * width
-        con.execute(
-            f'INSERT INTO repeated SELECT hash(place, "at") AS h FROM {table} '
-            f'WHERE "at" >= make_timestamp({low}) AND "at" < make_timestamp({low + width}) '
-            "GROUP BY h HAVING count(*) > 1"
-        )
+    """Of several records of a place at one moment keep the last line; returns how many went."""
+    key = 'place, "at"'
     gone = 0
-    if count(con, "SELECT count(*) FROM repeated"):
+    if _find_repeated(con, _hashes(con, table, key, '"at"', '"at" IS NOT NULL')):
         gone = count(
             con,
             f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ("
-            f'SELECT rowid AS id, row_number() OVER (PARTITION BY place, "at" '
+            f"SELECT rowid AS id, row_number() OVER (PARTITION BY {key} "
             f"ORDER BY source_number DESC, line DESC, rowid DESC) AS n FROM {table} "
-            f'WHERE hash(place, "at") IN (FROM repeated)) WHERE n > 1)',
+            f"WHERE hash({key}) IN (SELECT h FROM repeated)) WHERE n > 1)",
         )
-    con.execute("DROP TABLE repeated")
+    con.execute("DROP TABLE IF EXISTS repeated")
     return gone
+
+
+def _find_repeated(con: duckdb.DuckDBPyConnection, parts: Iterable[np.ndarray]) -> int:
+    """Write table ``repeated(h)``, the hashes that occur more than once; returns how many there are.
+
+    Rows are compared only where their 64-bit hashes repeat: sorting hashes needs little memory and time.
+    """
+    found = [future.result() for future in ahead(_twice, parts)]
+    again = np.concatenate([np.zeros(0, np.uint64), *found])
+    if len(again):
+        con.register("_again", {"h": again})
+        con.execute("CREATE OR REPLACE TEMP TABLE repeated AS SELECT h FROM _again")
+        con.unregister("_again")
+    return len(again)
+
+
+def _twice(hashes: np.ndarray) -> np.ndarray:
+    ordered = np.sort(hashes)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+def _hashes(
+    con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
+) -> Iterator[np.ndarray]:
+    """Hashes of the rows, equal rows in the same part: one stretch of time after another where the key has
+    a `moment`, else by the remainder of the hash."""
+    if moment:
+        parts = list(stretches(con, table, moment, condition, _SEARCHED_AT_ONCE))
+    else:
+        number = count(con, f"SELECT count(*) FROM {table} WHERE {condition}")
+        shares = 1 + number // _SEARCHED_AT_ONCE
+        parts = [f"hash({key}) % {shares} = {part}" for part in range(shares)] if number else []
+    for here in parts:
+        found = con.execute(f"SELECT hash({key}) AS h FROM {table} WHERE {condition} AND {here}").fetchnumpy()
+        yield np.asarray(found["h"])

@@ -1,4 +1,4 @@
-"""The quick way: a file whose cells are all as expected is parsed by types, in one pass, without repairs.
+"""The quick way: a file whose cells are all as expected is taken by types, in one pass, without repairs.
 
 Whatever is not as expected (a blank at the end of a cell, the word NULL, a stamp of another form, a number
 that is none) stops the quick way at once, and the file is read again as text, with every check.
@@ -11,10 +11,10 @@ from unmet.mobility.readers._tables import quote
 
 _NUMBERS = {
     "trips": ("start_lat", "start_lng", "end_lat", "end_lng"),
-    "status": ("available", "docks", "renting", "returning", "installed"),
+    "status": ("available", "docks"),
 }
+_FLAGS = ("renting", "returning", "installed")
 TRIP_TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type")
-STATUS_TEXTS = ("place",)
 _LONGEST_NULL = max(len(word) for word in NULLS)
 
 
@@ -29,20 +29,35 @@ def types_of(layout: Layout, samples: list[list[str]]) -> dict[int, str] | None:
     if layout.kind == "status":
         if "vehicle_id" in where or not all(text.isdigit() for text in stamps):
             return None
-        return {**types, where["at"][0]: "BIGINT"}
+        flags = {where[name][0]: "BOOLEAN" for name in _FLAGS if name in where}
+        return {**types, **flags, where["at"][0]: "BIGINT"}
     form = guess(stamps)
     return types if form is not None and form.startswith("%Y-") else None
 
 
-def odd_text(text: str) -> str:
-    """SQL condition: a cell needs trimming, or is a word for "nothing here"."""
+def fits_types(layout: Layout, types: list[str]) -> tuple[int, ...] | None:
+    """Positions of stamps and degrees of a typed trip file; ``None`` where one of them has another type."""
+    where = layout.positions
+    if layout.kind != "trips" or any(len(columns) > 1 for columns in where.values()):
+        return None
+    wanted = dict.fromkeys(("start", "end"), "TIMESTAMP") | dict.fromkeys(_NUMBERS["trips"], "DOUBLE")
+    if any(types[where[name][0]] != kind for name, kind in wanted.items() if name in where):
+        return None
+    return tuple(where[name][0] for name in wanted if name in where)
+
+
+def even_text(text: str) -> str:
+    """SQL condition: a cell is empty, or needs no trimming and is no word for "nothing here"."""
     words = ", ".join(quote(word) for word in NULLS)
+    # Whatever starts with a blank comes before '!'.
     return (
-        f"prefix({text}, ' ') OR suffix({text}, ' ') "
-        f"OR (strlen({text}) <= {_LONGEST_NULL} AND {text} IN ({words}))"
+        f"{text} IS NULL OR ({text} >= '!' AND NOT suffix({text}, ' ') "
+        f"AND (strlen({text}) > {_LONGEST_NULL} OR {text} NOT IN ({words})))"
     )
 
 
-def stop_at(doubts: list[str]) -> str:
+def stop_unless(sound: list[str]) -> str:
     """SQL for the column `reason`: NULL throughout, or an end to the quick way."""
-    return f"CASE WHEN {' OR '.join(f'({doubt})' for doubt in doubts)} THEN error('not as expected') END"
+    return (
+        f"CASE WHEN {' AND '.join(f'({test})' for test in sound)} THEN NULL ELSE error('not as expected') END"
+    )

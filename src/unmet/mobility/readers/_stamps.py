@@ -77,7 +77,12 @@ def absolute_time(text: str) -> str:
     )
 
 
+def is_posix(number: str) -> str:
+    """SQL condition: a number of seconds since 1970 lies within the years that are believed."""
+    return f"{number} BETWEEN 631152000 AND 4102444799"
+
+
 def posix_time(text: str) -> str:
     """SQL for POSIX seconds as naive UTC; NULL where the text is none or no such time."""
     number = f"try_cast({text} AS BIGINT)"
-    return f"CASE WHEN {number} BETWEEN 631152000 AND 4102444799 THEN make_timestamp({number} * 1000000) END"
+    return f"CASE WHEN {is_posix(number)} THEN make_timestamp({number} * 1000000) END"

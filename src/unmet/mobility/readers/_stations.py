@@ -45,7 +45,9 @@ def read_stations(
     new_rejects(con)
     con.execute(f"CREATE OR REPLACE TABLE new_stations({TABLES['stations']}, {_EXTRA})")
 
-    def insert(relation: Relation, layout: Layout, source: Source, number: int) -> int:
+    def insert(
+        con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, source: Source, number: int
+    ) -> int:
         return count(con, f"INSERT INTO new_stations {_sql(relation, layout, number)}")
 
     run = _driver.Reading(con, "stations", "new_stations", insert, max_bytes, None, progress)

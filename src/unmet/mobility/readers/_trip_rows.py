@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from unmet.mobility.readers._clock import is_doubled, to_utc
 from unmet.mobility.readers._formats import RIDER_TRIPS, TEST_STATIONS, TRIP_FIELDS
-from unmet.mobility.readers._quick import TRIP_TEXTS, odd_text, stop_at
+from unmet.mobility.readers._quick import TRIP_TEXTS, even_text, stop_unless
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamps import EARLIEST, LATEST, absolute_time, plain_time
 from unmet.mobility.readers._tables import TABLES, quote
@@ -16,7 +16,8 @@ EXTRA = (
 )
 STAGING = f"{TABLES['trips']}, {EXTRA}"
 EXTRA_NAMES = [item.split()[0] for item in EXTRA.split(", ")]
-A_DAY = "to_hours(24)"
+_LIMITS = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
+A_DAY = 86_400_000_000  # microseconds
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Reading:
     keep_places: bool  # keep only rides that start in `kept_places`
     reconcile: bool  # give places their station's one id
     quick: bool = False  # cells are typed and taken as they are; a doubt stops the reading
+    stamped: bool = False  # times are typed too
 
 
 def cell(layout: Layout, name: str, quick: bool = False) -> str:
@@ -59,6 +61,8 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
     level_1 = f"SELECT line, {texts}, {left_out} AS left_by_column FROM ({relation})"
 
     def plain(name: str) -> str:
+        if reading.stamped:
+            return f"{name}_text::TIMESTAMP AS {name}_plain"
         if reading.quick:
             return f"try_strptime({name}_text, '{reading.form}') AS {name}_plain"
         return f"{plain_time(f'{name}_text', reading.form, reading.day_first)} AS {name}_plain"
@@ -90,7 +94,7 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
         SELECT ride_text, vehicle_text, started, ended,
             {_place("start", reading)} AS start_place, {_place("end", reading)} AS end_place,
             start_lat, start_lng, end_lat, end_lng,
-            {_flag()} AS flag, {quote(source)} AS source, line,
+            {_flag(layout)} AS flag, {quote(source)} AS source, line,
             reason, {_left_out(reading)} AS left_out,
             CASE WHEN doubled THEN start_plain END, CASE WHEN doubled THEN end_plain END,
             CASE WHEN doubled THEN try_cast(seconds_text AS DOUBLE) END,
@@ -123,6 +127,8 @@ def _left_out(reading: Reading) -> str:
 
 def _reason(layout: Layout, reading: Reading) -> str:
     """SQL: why a row cannot be used; NULL for a sound row."""
+    if reading.quick:
+        return stop_unless(_sound(layout))
     checks = [
         ("start_text IS NULL", "no start time"),
         ("started IS NULL", "start time not understood"),
@@ -130,33 +136,43 @@ def _reason(layout: Layout, reading: Reading) -> str:
         ("end_text IS NOT NULL AND ended IS NULL", "end time not understood"),
         (f"ended < {EARLIEST} OR ended >= {LATEST}", "end time outside 1990-2100"),
     ]
-    for name, limit in (("start_lat", 90), ("start_lng", 180), ("end_lat", 90), ("end_lng", 180)):
+    for name, limit in _LIMITS.items():
         checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
         checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
-    if reading.quick:
-        texts = [odd_text(f"{name}_text") for name in TRIP_TEXTS if name in layout.positions]
-        return stop_at([test for test, _ in checks] + texts)
     return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
+
+
+def _sound(layout: Layout) -> list[str]:
+    """SQL conditions of the quick way: none of these reasons, no cell that the careful way would change."""
+    sound = [f"started >= {EARLIEST}", f"started < {LATEST}"]
+    if "end" in layout.positions:
+        sound.append(f"end_text IS NULL OR (ended >= {EARLIEST} AND ended < {LATEST})")
+    for name, limit in _LIMITS.items():
+        if name in layout.positions:
+            sound.append(f"{name} IS NULL OR {name} BETWEEN -{limit} AND {limit}")
+    return sound + [even_text(f"{name}_text") for name in TRIP_TEXTS if name in layout.positions]
 
 
 def length_flag(start: str = "started", end: str = "ended") -> str:
     """SQL WHEN clauses that flag a ride by its length."""
     return (
         f"WHEN {end} < {start} THEN 'ends-before-start' WHEN {end} = {start} THEN 'zero-length' "
-        f"WHEN {end} - {start} > {A_DAY} THEN 'over-a-day'"
+        f"WHEN epoch_us({end}) - epoch_us({start}) > {A_DAY} THEN 'over-a-day'"
     )
 
 
-def _flag() -> str:
+def _flag(layout: Layout) -> str:
     """SQL: what is special about a ride. A vehicle lost by a rider and found at the depot is over-a-day."""
     pattern = quote("(?i)" + "|".join(TEST_STATIONS))
     riders = ", ".join(quote(word) for word in RIDER_TRIPS)
+    service = f"WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' "
 
     def test(side: str) -> str:
         name = f"coalesce({side}_name_text, {side}_place_text)"
         return f"WHEN regexp_matches({name}, {pattern}) THEN 'test-station'"
 
     return (
-        f"CASE WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' {test('start')} "
-        f"WHEN ended - started > {A_DAY} THEN 'over-a-day' {test('end')} {length_flag()} END"
+        f"CASE {service if 'trip_type' in layout.positions else ''}{test('start')} "
+        f"WHEN epoch_us(ended) - epoch_us(started) > {A_DAY} THEN 'over-a-day' {test('end')} "
+        f"{length_flag()} END"
     )

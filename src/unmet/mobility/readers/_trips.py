@@ -1,5 +1,6 @@
 """Read trip files of any known layout into table `trips`."""
 
+import threading
 from collections.abc import Mapping, Sequence
 
 import duckdb
@@ -71,17 +72,22 @@ def read_trips(
     con.execute(f"CREATE OR REPLACE TABLE new_trips({STAGING})")
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
     formats: list[str] = []
+    lock = threading.Lock()
     reconcile = bool(count(con, "SELECT count(*) FROM station_ids"))
 
-    def insert(relation: Relation, layout: Layout, source: Source, number: int) -> int:
+    def insert(
+        con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, source: Source, number: int
+    ) -> int:
         if relation.quick and wanted:
             return -1  # values to keep are compared as text
-        if layout.format.name not in formats:
-            formats.append(layout.format.name)
+        with lock:
+            if layout.format.name not in formats:
+                formats.append(layout.format.name)
         local = times == "local" and layout.format.times != "utc"
         by_column = {name: values for name, values in wanted.items() if layout.column(name) is not None}
         others = {name: values for name, values in wanted.items() if name not in by_column}
-        _keep_places(con, others, source, layout)
+        if others:
+            _keep_places(con, others, source, layout)
         day_first = _day_first(con, relation, layout)
         reading = _reading(
             relation, layout, zone if local else None, day_first, by_column, bool(others), reconcile
@@ -136,8 +142,6 @@ def _keep_places(
 ) -> None:
     """Fill ``kept_places`` with the stations that have all wanted attributes."""
     con.execute("DELETE FROM kept_places")
-    if not wanted:
-        return
     parts = []
     for name, values in wanted.items():
         same = f"attribute = {quote(plain(name))}"
@@ -163,13 +167,23 @@ def _reading(
     where = layout.positions["start"]
     starts = [" ".join(row[index] for index in where) for row in relation.samples]
     form = guess(starts, day_first)
-    return Reading(zone, day_first, form, years_of(starts), keep, keep_places, reconcile, relation.quick)
+    return Reading(
+        zone,
+        day_first,
+        form,
+        years_of(starts),
+        keep,
+        keep_places,
+        reconcile,
+        relation.quick,
+        relation.stamped,
+    )
 
 
 def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout) -> bool:
     """Whether stamps with slashes put the day first: where a first number proves it and no second does."""
     where = layout.positions["start"]
-    if not any(row[where[0]].find("/") in (1, 2) for row in relation.samples):
+    if relation.stamped or not any(row[where[0]].find("/") in (1, 2) for row in relation.samples):
         return False
     text = f"c{where[0]}"
     found = con.execute(
@@ -227,12 +241,10 @@ def _report(
     unmapped = []
     if count(con, "SELECT count(*) FROM stations"):
         unmapped = con.execute(
-            "SELECT start_place, count(*) FROM trips WHERE start_place IS NOT NULL "
-            "AND start_place NOT IN (SELECT place FROM stations) GROUP BY 1 ORDER BY 1"
+            "SELECT place, rides FROM (SELECT start_place AS place, count(*) AS rides FROM trips GROUP BY 1) "
+            "WHERE place NOT IN (SELECT place FROM stations) ORDER BY 1"
         ).fetchall()
-    found = con.execute(
-        "SELECT min(started_at), max(started_at), count(DISTINCT vehicle_id) FROM trips"
-    ).fetchone()
+    found = con.execute("SELECT min(started_at), max(started_at) FROM trips").fetchone()
     assert found is not None
     return TripsReport(
         files=tuple(run.files),
@@ -243,7 +255,7 @@ def _report(
         duplicates=duplicates,
         left_out=left_out,
         flags=dict(flags),
-        vehicles=found[2],
+        vehicles=count(con, "SELECT count(v) FROM (SELECT vehicle_id AS v FROM trips GROUP BY 1)"),
         unmapped=dict(unmapped),
         zone=zone,
     )

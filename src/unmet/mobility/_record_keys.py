@@ -1,0 +1,129 @@
+"""Status records as sorted integers: place, second, level and whether the place was open in one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmet.mobility._ahead import ahead
+from unmet.mobility._connection import spill_folder
+from unmet.mobility._keys import EDGE, packed, place_of, unpack
+from unmet.mobility._sorted import SortedIntegers
+from unmet.mobility._stretches import stretches
+
+if TYPE_CHECKING:
+    import duckdb
+
+_KNOWN = 'available IS NOT NULL AND "at" IS NOT NULL'
+_SELECT = f"""
+    SELECT {packed("no", '"at"', EDGE)} AS key, available::INTEGER AS level, coalesce(renting, true) AS open
+    FROM status JOIN _places USING (place) WHERE {_KNOWN}"""
+_ORDER = 'ORDER BY key, "at", status.rowid'
+_BITS = 63
+
+
+@dataclass(frozen=True)
+class Records:
+    """Status records of a batch, ordered by place and second, one for each."""
+
+    no: np.ndarray
+    t: np.ndarray
+    level: np.ndarray
+    open: np.ndarray
+
+
+@dataclass(frozen=True)
+class RecordKeys:
+    """Where the records are: packed in `keys`, or, where they do not fit, in table ``_records``.
+
+    Packed: place number, seconds since `first` (`second_bits`), level and open (`level_bits`).
+    """
+
+    first: int | None = None
+    last: int | None = None
+    second_bits: int = 0
+    level_bits: int = 0
+    keys: SortedIntegers | None = None
+
+    def of_places(self, con: duckdb.DuckDBPyConnection, first: int, last: int) -> Records:
+        """Records of the places from `first` to `last`, which are counted from `first`."""
+        if self.first is None:
+            return _last_of_each(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool), 0)
+        if self.keys is None:
+            held = f"{place_of('key')} BETWEEN {first} AND {last}"
+            return _fetch(con, f"SELECT key, level, open FROM _records WHERE {held}", first)
+        shift = self.second_bits + self.level_bits
+        keys = self.keys.between(first << shift, (last + 1) << shift)
+        moments = keys >> self.level_bits
+        if (moments[1:] == moments[:-1]).any():  # which of them came last, the table tells
+            return _fetch(con, f"{_SELECT} AND no BETWEEN {first} AND {last} {_ORDER}", first)
+        rest = keys & ((1 << self.level_bits) - 1)
+        return Records(
+            ((keys >> shift) - first).astype(np.int32),
+            (moments & ((1 << self.second_bits) - 1)) + self.first,
+            rest >> 1,
+            (rest & 1).astype(bool),
+        )
+
+    def close(self) -> None:
+        """Give the space back."""
+        if self.keys is not None:
+            self.keys.close()
+
+
+def _fetch(con: duckdb.DuckDBPyConnection, sql: str, first: int) -> Records:
+    found = con.execute(sql).fetchnumpy()
+    return _last_of_each(*(np.asarray(found[name]) for name in ("key", "level", "open")), first)
+
+
+def _last_of_each(keys: np.ndarray, level: np.ndarray, open_: np.ndarray, first: int) -> Records:
+    """Of several records of one second the last counts: it is what the second ended with."""
+    last = np.ones(len(keys), bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    no, t, _ = unpack(keys[last])
+    return Records(no - np.int32(first), t, level[last].astype(np.int64), open_[last].astype(bool))
+
+
+def write_records(
+    con: duckdb.DuckDBPyConnection, places: int, at_once: int
+) -> tuple[RecordKeys, np.ndarray | int]:
+    """Write the records of table ``status``, and count those of each place.
+
+    Stamps with fractions of a second, or numbers too large to be packed, are left to the database to sort.
+    """
+    row = con.execute(f"""
+        SELECT epoch_us(min("at")) // 1000000, epoch_us(max("at")) // 1000000, min(available), max(available),
+               coalesce(bool_or(epoch_us("at") % 1000000 <> 0), false)
+        FROM status WHERE {_KNOWN}""").fetchone()
+    assert row is not None
+    first, last, lowest, highest, fractions = row
+    if first is None:
+        return RecordKeys(), 0
+    second_bits, level_bits = (last - first).bit_length(), (2 * highest + 1).bit_length()
+    if fractions or lowest < 0 or places.bit_length() + second_bits + level_bits > _BITS:
+        con.execute(f"CREATE OR REPLACE TABLE _records AS {_SELECT} {_ORDER}")
+        found = con.execute(f"SELECT {place_of('key')}, count(*) FROM _records GROUP BY 1").fetchall()
+        sizes = np.zeros(places, np.int64)
+        for no, size in found:
+            sizes[no] = size
+        return RecordKeys(first, last), sizes
+    keys = SortedIntegers(spill_folder(con))
+    sizes = np.zeros(places, np.int64)
+    value = (
+        f"no::BIGINT * {1 << (second_bits + level_bits)} "
+        f'+ (epoch_us("at") // 1000000 - {first}) * {1 << level_bits} '
+        "+ 2 * available + coalesce(renting, true)::INTEGER"
+    )
+    parts = (
+        con.execute(
+            f"SELECT {value} AS key FROM status JOIN _places USING (place) WHERE {_KNOWN} AND {here}"
+        ).fetchnumpy()["key"]
+        for here in stretches(con, "status", '"at"', _KNOWN, at_once)
+    )
+    for part in ahead(np.sort, parts):
+        ordered = np.asarray(part.result(), np.int64)
+        keys.add(ordered, ordered=True)
+        sizes += np.bincount(ordered >> (second_bits + level_bits), minlength=places)
+    return RecordKeys(first, last, second_bits, level_bits, keys), sizes

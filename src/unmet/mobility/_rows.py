@@ -1,0 +1,132 @@
+"""Rows of the panel: counts and seconds of each place and period, summed batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmet.mobility._ahead import ahead
+from unmet.mobility._hub_rows import gather_hubs
+from unmet.mobility._keys import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN
+from unmet.mobility._periods import Periods
+from unmet.mobility._segments import OPEN, Segments, segments
+from unmet.mobility._stock import Books, Progress
+from unmet.mobility._stream import Batch, load
+
+if TYPE_CHECKING:
+    import duckdb
+
+_Frame = dict[str, np.ndarray]
+_SECONDS = ("available_s", "empty_s", "closed_s", "unknown_s")
+
+# What a batch gives, with the stock at the end and the shares that a station's row needs.
+_ROWS = """
+    SELECT place AS unique_id, period, start, y, returns, deliveries, removals, stock_start,
+           stock_start + returns + deliveries - y - removals AS stock_end, capacity,
+           available_s, empty_s, closed_s, unknown_s,
+           CASE WHEN available_s + empty_s > 0 THEN available_s / (available_s + empty_s)::DOUBLE END
+               AS exposure,
+           closed_s + unknown_s = 0 AS usable, NOT observed OR unknown_s > 0 AS inferred
+    FROM _frame JOIN _places USING (no)"""
+
+# Sums as the columns that users know.
+_PANEL = """
+    SELECT unique_id, make_timestamp(start * 1000000) AS ds, y::INTEGER AS y, empty_s > 0 AS censored,
+           exposure,
+           CASE WHEN usable IS NULL THEN NULL WHEN usable THEN greatest(0, stock_start - removals)
+                ELSE 0 END::INTEGER AS threshold,
+           (stock_start + returns + deliveries)::INTEGER AS supply, returns::INTEGER AS returns,
+           deliveries::INTEGER AS deliveries, removals::INTEGER AS removals,
+           stock_start::INTEGER AS stock_start, stock_end::INTEGER AS stock_end,
+           capacity::INTEGER AS capacity, inferred,
+           (available_s + empty_s) / (available_s + empty_s + closed_s + unknown_s)::DOUBLE AS observed
+    FROM"""
+
+
+def write_rows(
+    con: duckdb.DuckDBPyConnection,
+    books: Books,
+    periods: Periods,
+    members: str | None,
+    progress: Progress | None,
+) -> dict[str, int]:
+    """Write table ``panel``, ordered by place and time; return the seconds spent in each state.
+
+    Parameters
+    ----------
+    members : table of hubs and their members; ``None`` for a row per place.
+    """
+    into, select = ("panel", f"{_PANEL} ({_ROWS})") if members is None else ("_rows", _ROWS)
+    totals = dict.fromkeys(_SECONDS, 0)
+    con.execute("BEGIN")  # one transaction: rows go to disk once, and a panel of before stays until the end
+    try:
+        for number, frame in enumerate(_frames(con, books, periods, progress)):
+            con.register("_frame", frame)
+            # Places are numbered by name, so that rows come in the order of the panel.
+            con.execute(
+                f"{f'INSERT INTO {into}' if number else f'CREATE OR REPLACE TABLE {into} AS'} {select}"
+            )
+            con.unregister("_frame")
+            totals = {name: totals[name] + int(frame[name].sum()) for name in _SECONDS}
+        if members is not None:
+            gather_hubs(con, members)
+            con.execute(f"CREATE OR REPLACE TABLE panel AS {_PANEL} _hub_rows ORDER BY unique_id, ds")
+            sums = con.execute(
+                f"SELECT {', '.join(f'sum({name})' for name in _SECONDS)} FROM _hub_rows"
+            ).fetchone()
+            assert sums is not None
+            totals = dict(zip(_SECONDS, map(int, sums)))
+            con.execute("DROP TABLE _rows; DROP TABLE _hub_rows")
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+    con.execute("COMMIT")
+    return totals
+
+
+def _frames(
+    con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, progress: Progress | None
+) -> Iterator[_Frame]:
+    """Sums of all batches in order; NumPy lets threads work side by side."""
+    edges = np.array([row[0] for row in con.execute("SELECT start FROM _periods ORDER BY start").fetchall()])
+    batches = books.ledger.batches(len(edges))
+
+    def sums(batch: Batch) -> _Frame:
+        return _sums(segments(batch, edges, periods.last, books.how), batch, edges)
+
+    for done, frame in enumerate(ahead(sums, (load(con, books.ledger, numbers) for numbers in batches))):
+        if progress:
+            progress("building rows", done, len(batches))
+        yield frame.result()
+    if progress:
+        progress("building rows", len(batches), len(batches))
+
+
+def _sums(found: Segments, batch: Batch, edges: np.ndarray) -> _Frame:
+    """Counts and seconds of each place and period: every period starts with an EDGE."""
+    edge = found.kind == EDGE
+    places, rows = len(batch.names), len(batch.names) * len(edges)
+    stock = found.level[edge]
+    row, kind, lasts = np.cumsum(edge) - 1, found.kind, found.until - found.t
+    state = np.where(found.regime == OPEN, found.level <= 0, found.regime + 1)
+    inside = found.t >= edges[0]
+    if not inside.all():  # events before the range only move the stock
+        row, kind, lasts, state = row[inside], kind[inside], lasts[inside], state[inside]
+    counts = np.bincount(8 * row + kind, minlength=8 * rows).reshape(rows, 8)
+    # Sums of whole seconds are exact in floating point.
+    seconds = (
+        np.bincount(4 * row + state, weights=lasts, minlength=4 * rows).astype(np.int64).reshape(rows, 4)
+    )
+    return {
+        "no": np.repeat(np.arange(places) + batch.first, len(edges)),
+        "period": np.tile(np.arange(len(edges)), places),
+        "start": np.tile(edges, places),
+        "y": counts[:, PICKUP].copy(),
+        "returns": counts[:, RETURN].copy(),
+        "deliveries": counts[:, DELIVERY].copy(),
+        "removals": counts[:, REMOVAL].copy(),
+        "stock_start": stock,
+        **{name: seconds[:, number].copy() for number, name in enumerate(_SECONDS)},
+    }

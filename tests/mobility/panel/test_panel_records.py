@@ -1,0 +1,85 @@
+"""Records and rides as sorted integers: ranges in order, and the same panel however records are kept."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_world import connection, fill
+
+from unmet.mobility import _record_keys, _sorted, build_panel
+from unmet.mobility._record_keys import write_records
+from unmet.mobility._sorted import SortedIntegers
+
+DAY = datetime(2021, 5, 3)
+
+
+def at(seconds: float) -> datetime:
+    return DAY + timedelta(seconds=seconds)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-50, 50), max_size=40), max_size=5),
+    st.integers(-60, 60),
+    st.integers(-60, 60),
+    st.sampled_from([1, 2, 7, 4096]),
+)
+def test_a_range_comes_back_in_order(arrays, low, high, step):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_sorted, "_STEP", step)
+        store = SortedIntegers()
+        for values in arrays:
+            store.add(np.array(values, np.int64))
+        found = store.between(low, high)
+        store.close()
+    assert found.tolist() == sorted(v for values in arrays for v in values if low <= v < high)
+
+
+def world(con, extra=()) -> None:
+    rng = np.random.default_rng(1)
+    rides, status = [], []
+    for n in range(200):
+        start = int(rng.integers(0, 86_400))
+        a, b = rng.choice(list("ABC"), 2)
+        rides.append((f"v{n % 9}", at(start), at(start + int(rng.integers(60, 4000))), str(a), str(b)))
+    for place in "ABC":
+        status += [(place, at(int(t)), int(rng.integers(0, 9))) for t in range(0, 90_000, 600)]
+    fill(con, rides, [*status, *extra])
+
+
+def rows(con):
+    build_panel(con, by="hour", zone="UTC")
+    return con.execute("FROM panel ORDER BY unique_id, ds").fetchall()
+
+
+def test_packed_records_and_a_table_of_records_give_the_same_panel(monkeypatch):
+    with connection() as con:
+        world(con)
+        packed = rows(con)
+        assert write_records(con, 3, 50)[0].keys is not None
+        monkeypatch.setattr(_record_keys, "_BITS", 10)
+        assert write_records(con, 3, 50)[0].keys is None
+        assert rows(con) == packed
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_of_two_records_of_one_second_the_later_counts(monkeypatch, table):
+    if table:
+        monkeypatch.setattr(_record_keys, "_BITS", 10)
+    with connection() as con:
+        status = [("A", at(0), 5), ("A", at(600), 9), ("A", at(600), 2), ("B", at(0), 4)]
+        fill(con, [("v", at(1200), at(1500), "A", "B")], status)
+        build_panel(con, by="hour", zone="UTC")
+        supply = con.execute("SELECT stock_end, removals FROM panel WHERE unique_id = 'A'").fetchall()
+        assert supply == [(1, 3)]
+
+
+def test_fractions_of_a_second_are_put_in_order():
+    with connection() as con:
+        # By line the 2 comes last, by time the 7 does.
+        status = [("A", at(0), 5), ("A", at(600.9), 7), ("A", at(600.1), 2), ("B", at(0), 4)]
+        fill(con, [("v", at(1200), at(1500), "A", "B")], status)
+        build_panel(con, by="hour", zone="UTC")
+        assert con.execute("SELECT stock_end FROM panel WHERE unique_id = 'A'").fetchone() == (6,)
