@@ -13,8 +13,14 @@ from typing import Any
 # EXAMPLE that ends its help, and MANY: options that take every path up to the next option.
 COMMANDS = {
     "demo": "See the idea at work on data whose truth is known.",
+    "run": "From trips to latent demand, lost rides, a forecast, a plan and a report.",
     "city": "Write a simulated city: trips, feeds and the demand nobody saw.",
     "panel": "Turn trips and feeds into a demand panel that knows what it did not see.",
+    "fit": "Fit latent demand to a panel: model, backtest, calibration, lost rides.",
+    "forecast": "Forecast quantiles of demand with the model of a run.",
+    "plan": "Plan stock: targets, moves between places, fleet size.",
+    "report": "Write the page of a run.",
+    "serve": "Show a run live on this machine, with what-if questions.",
     "paper": "Reproduce the published experiments, beside the published numbers.",
 }
 

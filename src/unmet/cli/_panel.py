@@ -1,9 +1,11 @@
 """`unmet panel`: from trips and feeds to a demand panel that knows what it did not see."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from unmet.cli import _options as options
 
 EXAMPLE = (
     "Example: unmet panel trips/*.zip --status events.csv.gz --stations station_information.json "
@@ -14,50 +16,26 @@ MANY = ("--status", "--stations")
 
 
 def panel(
-    trips: Annotated[
-        list[Path], typer.Argument(metavar="TRIPS...", help="Trip files or folders, any known layout.")
-    ],
+    trips: options.Trips,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Panel to write, .parquet or .csv.")
     ],
-    status: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="Status feed: GBFS files, a folder of them, or a CSV of events."),
-    ] = None,
-    stations: Annotated[
-        list[Path] | None, typer.Option(metavar="PATH", help="station_information or a table of stations.")
-    ] = None,
-    by: Annotated[str, typer.Option(help="hour, day, or any interval such as '15 minutes'.")] = "hour",
-    zone: Annotated[str | None, typer.Option(help="Local time zone, for instance America/New_York.")] = None,
-    times: Annotated[str, typer.Option(help="How stamps are written: local or utc.")] = "local",
-    hubs: Annotated[
-        str | None, typer.Option(metavar="K|FILE", help="Superhubs: a number, or a file of place,hub.")
-    ] = None,
-    cells: Annotated[
-        int | None, typer.Option(metavar="RES", help="H3 cells of this resolution in the stead of stations.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only rows with this value.")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD=COLUMN,...", help="Columns of an unknown layout: start=…,station=…"),
-    ] = None,
+    status: options.Status = None,
+    stations: options.Stations = None,
+    by: options.By = "hour",
+    zone: options.Zone = None,
+    times: options.Times = "local",
+    hubs: options.Hubs = None,
+    cells: options.Cells = None,
+    keep: options.Keep = None,
+    columns: options.ColumnsOption = None,
     calendar: Annotated[
         bool, typer.Option("--calendar/--no-calendar", help="Add local hour, weekday and month.")
     ] = True,
-    holidays: Annotated[
-        str | None, typer.Option(metavar="REGION", help="Add holidays of a country or part, such as US-NJ.")
-    ] = None,
-    weather: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add weather by local day or hour.")
-    ] = None,
-    weather_keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only these rows of the weather.")
-    ] = None,
-    max_gap: Annotated[
-        str | None, typer.Option(help="A longer silence of the feed is unknown, such as '2 hours'.")
-    ] = None,
+    holidays: options.Holidays = None,
+    weather: options.Weather = None,
+    weather_keep: options.WeatherKeep = None,
+    max_gap: options.MaxGap = None,
     describe: Annotated[
         str | None, typer.Option(metavar="PLACE", help="Draw availability and pickups of one place.")
     ] = None,
@@ -66,20 +44,39 @@ def panel(
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="First local day of the picture.")] = None,
     days: Annotated[int, typer.Option(help="Days in the picture.")] = 7,
-    max_reject_share: Annotated[float, typer.Option(help="Stop if more of the rows are rejected.")] = 0.01,
-    memory: Annotated[str, typer.Option(help="Memory limit of the database.")] = "1GB",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+    max_reject_share: options.MaxRejectShare = 0.01,
+    memory: options.Memory = "1GB",
+    config: options.Config = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Build a panel: pickups, availability, supply and whether demand was cut off, for each place and period.
 
     Without --status the stock is inferred from the rides and marked so.
     """
     from unmet.cli._panel_summary import Watching, as_data, print_summary
-    from unmet.mobility import build_panel, connect, read_stations, read_status, read_trips, write_panel
+    from unmet.cli._panel_work import PanelInputs, built_panel
+    from unmet.mobility import write_panel
 
-    if hubs is not None and cells is not None:
-        raise ValueError("--hubs and --cells exclude each other: hubs are groups of stations")
+    inputs = PanelInputs(
+        trips,
+        status,
+        stations,
+        by,
+        zone,
+        times,
+        hubs,
+        cells,
+        keep,
+        columns,
+        calendar,
+        holidays,
+        weather,
+        weather_keep,
+        max_gap,
+        max_reject_share,
+        memory,
+    )
     if describe is None and (picture is not None or since is not None):
         raise ValueError("--picture and --since belong to --describe PLACE")
     if describe is not None and hubs is not None:
@@ -90,51 +87,20 @@ def panel(
         raise ValueError(f"--output must end in .parquet or .csv, got {output.name!r}")
     if not output.parent.is_dir():
         raise ValueError(f"the folder of {output} does not exist; make it first")
-    reports = {}
-    con = connect(memory_limit=memory)
-    with con, Watching(shown=False if quiet else None) as watching:
-        if stations:
-            reports["stations"] = read_stations(con, stations, progress=watching.step("Stations"))
-            describe = None if describe is None else _place_called(con, describe)
-        reports["trips"] = read_trips(
-            con,
-            trips,
-            zone=zone,
-            times=times,
-            columns=_pairs(columns.split(","), "--columns") if columns else None,
-            keep=_pairs(keep, "--keep") if keep else None,
-            max_reject_share=max_reject_share,
-            progress=watching.step("Trips"),
-        )
-        if status:
-            reports["status"] = read_status(
-                con, status, zone=zone, times=times, progress=watching.step("Status")
-            )
-        built = build_panel(
-            con,
-            by=by,
-            zone=zone or "UTC",
-            places="hub" if hubs else "h3" if cells is not None else "station",
-            hubs=None if hubs is None else int(hubs) if hubs.isdecimal() else hubs,
-            h3_resolution=8 if cells is None else cells,
-            covariates=("calendar",) if calendar else (),
-            holidays=holidays,
-            weather=weather,
-            weather_keep=_pairs(weather_keep, "--weather-keep") if weather_keep else None,
-            max_gap=max_gap,
-            timelines=() if describe is None else (describe,),
-            progress=watching.step("Panel"),
-        )
+    with (
+        Watching(shown=False if quiet else None) as watching,
+        built_panel(inputs, watching, describe=describe) as (con, reports, built, place),
+    ):
         drawn = None
-        if describe is not None:
+        if place is not None:
             from unmet.cli._panel_picture import draw
 
-            drawn = draw(con, describe, zone or "UTC", by, since, days)
+            drawn = draw(con, place, zone or "UTC", by, since, days)
         write_panel(con, output)
         if drawn is not None:
             from unmet.runs import write_bytes
 
-            picture = picture or output.with_name(f"{output.stem}-{_safe(describe or '')}.png")
+            picture = picture or output.with_name(f"{output.stem}-{_safe(place or '')}.png")
             write_bytes(picture, drawn)
     if as_json:
         import json
@@ -142,22 +108,6 @@ def panel(
         print(json.dumps(as_data(reports, built, output, picture), indent=2))
     elif not quiet:
         print_summary(reports, built, output, picture)
-
-
-def _place_called(con: Any, name: str) -> str:
-    """The id of the one station with this name (people know names, files know ids), else the text itself."""
-    found = con.execute("SELECT place FROM stations WHERE lower(name) = lower(?)", [name]).fetchall()
-    return found[0][0] if len(found) == 1 else name
-
-
-def _pairs(texts: list[str], option: str) -> dict[str, str]:
-    found = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip():
-            raise ValueError(f"{option} takes name=value, got {text!r}")
-        found[name.strip()] = value.strip()
-    return found
 
 
 def _safe(place: str) -> str:

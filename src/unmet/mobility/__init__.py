@@ -14,6 +14,7 @@ _HOMES = {
     "write_panel": "_panel_file",
     "read_panel": "_panel_file",
     "superhubs": "_hubs",
+    "place_table": "_place_table",
     "add_features": "_features",
     "reduce_fleet": "_fleet",
 }
@@ -23,6 +24,7 @@ __all__ = [
     "availability",
     "build_panel",
     "connect",
+    "place_table",
     "read_panel",
     "read_stations",
     "read_status",

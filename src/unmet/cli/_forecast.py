@@ -1,0 +1,24 @@
+"""`unmet forecast`: quantiles of demand for the periods to come."""
+
+from unmet.cli import _options as options
+
+EXAMPLE = "Example: unmet forecast out --horizon 168"
+
+
+def forecast(
+    folder: options.RunFolder,
+    horizon: options.Horizon = None,
+    config: options.Config = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Forecast demand with the model of a run: forecast.parquet, one column per quantile."""
+    from unmet.cli._pipeline import do_forecast
+    from unmet.forecasting import load_demand
+    from unmet.runs import Steps, read_record
+
+    source = read_record(folder)["source"]
+    by = load_demand(folder / "model").by
+    with Steps(folder, source=source) as steps:
+        do_forecast(steps, horizon=(168 if by == "hour" else 28) if horizon is None else horizon)
+    if not quiet:
+        print(f"Written: {folder / 'forecast.parquet'}")

@@ -1,0 +1,141 @@
+"""Options that several commands share, each described once."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Trips = Annotated[
+    list[Path], typer.Argument(metavar="TRIPS...", help="Trip files or folders, any known layout.")
+]
+Status = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="PATH", help="Status feed: GBFS files, a folder of them, or a CSV of events."),
+]
+Stations = Annotated[
+    list[Path] | None, typer.Option(metavar="PATH", help="station_information or a table of stations.")
+]
+By = Annotated[str, typer.Option(help="hour, day, or any interval such as '15 minutes'.")]
+Zone = Annotated[str | None, typer.Option(help="Local time zone, for instance America/New_York.")]
+Times = Annotated[str, typer.Option(help="How stamps are written: local or utc.")]
+Hubs = Annotated[
+    str | None, typer.Option(metavar="K|FILE", help="Superhubs: a number, or a file of place,hub.")
+]
+Cells = Annotated[
+    int | None, typer.Option(metavar="RES", help="H3 cells of this resolution in the stead of stations.")
+]
+Keep = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only rows with this value.")
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="FIELD=COLUMN,...", help="Columns of an unknown layout: start=…,station=…"
+    ),
+]
+Holidays = Annotated[
+    str | None, typer.Option(metavar="REGION", help="Add holidays of a country or part, such as US-NJ.")
+]
+Weather = Annotated[Path | None, typer.Option(metavar="FILE", help="Add weather by local day or hour.")]
+WeatherKeep = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only these rows of the weather.")
+]
+MaxGap = Annotated[
+    str | None, typer.Option(help="A longer silence of the feed is unknown, such as '2 hours'.")
+]
+MaxRejectShare = Annotated[float, typer.Option(help="Stop if more of the rows are rejected.")]
+Memory = Annotated[str, typer.Option(help="Memory limit of the database.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")]
+
+
+def read_toml(context: typer.Context, value: Path | None) -> Path | None:
+    """Take the options of a TOML file as defaults; those of the command line win."""
+    if value is None:
+        return None
+    import tomllib
+
+    try:
+        found: dict[str, Any] = tomllib.loads(value.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise typer.BadParameter(f"{value}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise typer.BadParameter(f"{value} is not TOML: {error}") from None
+    known = {}
+    for parameter in context.command.params:
+        if parameter.name is not None and parameter.name != "config":
+            known[parameter.name] = parameter
+            for option in parameter.opts:
+                known[option.lstrip("-").replace("-", "_")] = parameter
+    chosen = {}
+    for name, setting in found.items():
+        parameter = known.get(name.replace("-", "_"))
+        if parameter is None or parameter.name is None:
+            raise typer.BadParameter(f"{value} has {name!r}, which is no option; see --help")
+        many = parameter.multiple or parameter.nargs == -1
+        chosen[parameter.name] = [setting] if many and not isinstance(setting, list) else setting
+    context.default_map = {**(context.default_map or {}), **chosen}
+    return value
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        is_eager=True,
+        callback=read_toml,
+        help="TOML file with options; those given on the command line win.",
+    ),
+]
+
+
+def pairs(texts: list[str] | None, option: str) -> dict[str, str] | None:
+    """``name=value`` texts as a dict; None where there are none."""
+    if not texts:
+        return None
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise ValueError(f"{option} takes name=value, got {text!r}")
+        found[name.strip()] = value.strip()
+    return found
+
+
+Folder = Annotated[
+    Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all results; made if needed.")
+]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder of a run, as `unmet run -o` names it.")
+]
+ByHourOrDay = Annotated[str, typer.Option(help="hour or day.")]
+Horizon = Annotated[
+    int | None, typer.Option(min=1, help="Periods to forecast. [default: a week of hours, 28 days]")
+]
+Network = Annotated[
+    list[str] | None,
+    typer.Option(help="linear, mlp or lstm; several: chosen on validation. [default: linear and mlp]"),
+]
+Fleet = Annotated[
+    int | None, typer.Option(min=0, help="Vehicles to share out. [default: those that usually stand there]")
+]
+CostLost = Annotated[float, typer.Option(min=0, help="Cost of a lost ride.")]
+CostIdle = Annotated[float, typer.Option(min=0, help="Cost of a vehicle that serves nobody, for a day.")]
+Free = Annotated[bool, typer.Option("--free", help="Any fleet: each place gets what pays at these costs.")]
+Title = Annotated[str | None, typer.Option(help="Heading of the report.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of every random draw.")]
+Jobs = Annotated[int, typer.Option(help="Worker processes; -1: one per core.")]
+
+
+def networks_of(given: list[str] | None) -> tuple[str, ...]:
+    """Networks to choose among."""
+    return tuple(given) if given else ("linear", "mlp")
+
+
+def jobs_of(jobs: int) -> int:
+    """Number of processes."""
+    from unmet.runs import available_cores
+
+    if jobs != -1 and jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, or -1 for one per core, got {jobs}")
+    return available_cores() if jobs == -1 else jobs

@@ -1,0 +1,169 @@
+"""The steps from trips to decisions; each reads the files of those before it and is done once.
+
+panel → fit → forecast → plan → report, all in one folder kept by `unmet.runs.Steps`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmet.cli._panel_work import PanelInputs, built_panel
+from unmet.cli._run_files import table_of, write_csv, write_geojson, write_json
+from unmet.runs import Steps, read_columns, write_columns
+
+
+def do_panel(steps: Steps, inputs: PanelInputs, watching: Any) -> bool:
+    """Trips and feeds → panel.parquet, stations.parquet and the account of what was read, panel.json."""
+    folder = steps.folder
+
+    def make() -> None:
+        from unmet.cli._panel_summary import as_data
+        from unmet.mobility import place_table, write_panel
+
+        with built_panel(inputs, watching) as (con, reports, built, _):
+            account = as_data(reports, built, Path("panel.parquet"), None)
+            write_panel(con, folder / "panel.parquet")
+            write_columns(
+                folder / "stations.parquet", place_table(con, inputs.kind), about={"kind": inputs.kind}
+            )
+        write_json(folder / "panel.json", account)
+
+    return steps.run(
+        "panel",
+        make,
+        inputs=inputs.files,
+        settings=inputs.settings,
+        outputs=["panel.parquet", "stations.parquet", "panel.json"],
+    )
+
+
+def do_fit(steps: Steps, *, networks: tuple[str, ...], seed: int, jobs: int, shown: bool | None) -> bool:
+    """Panel → model, backtest, calibration, comparison of models, lost rides."""
+    folder = steps.folder
+    stations = folder / "stations.parquet"
+
+    def make() -> None:
+        from unmet.forecasting import fit_demand
+
+        where = read_columns(stations)[0] if stations.is_file() else None
+        model = fit_demand(
+            folder / "panel.parquet",
+            stations=where,
+            networks=networks,
+            seed=seed,
+            never_available="keep",
+            jobs=jobs,
+            progress=shown,
+        )
+        about = {"zone": model.zone, "by": model.by}
+        model.save(folder / "model")
+        write_columns(folder / "backtest.parquet", model.backtest or {}, about=about)
+        write_columns(folder / "lost.parquet", model.lost(), about=about)
+        write_json(folder / "lost_total.json", model.lost_total())
+        write_json(folder / "calibration.json", model.calibration)
+        write_json(folder / "measures.json", model.measures)
+        write_geojson(folder / "hubs.geojson", where, model.lost_total())
+
+    outputs = ["model", "backtest.parquet", "lost.parquet", "lost_total.json", "calibration.json"]
+    return steps.run(
+        "fit",
+        make,
+        inputs=[folder / "panel.parquet", *([stations] if stations.is_file() else [])],
+        settings={"networks": list(networks), "seed": seed},
+        outputs=[*outputs, "measures.json", "hubs.geojson"],
+    )
+
+
+def do_forecast(steps: Steps, *, horizon: int) -> bool:
+    """Model → forecast.parquet for the next `horizon` periods."""
+    folder = steps.folder
+
+    def make() -> None:
+        from unmet.forecasting import load_demand
+
+        model = load_demand(folder / "model")
+        about = {"zone": model.zone, "by": model.by}
+        write_columns(folder / "forecast.parquet", model.forecast(horizon), about=about)
+
+    return steps.run(
+        "forecast",
+        make,
+        inputs=[folder / "model"],
+        settings={"horizon": horizon},
+        outputs=["forecast.parquet"],
+    )
+
+
+def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> bool:
+    """Model and panel → plan.csv, moves.csv, fleet.csv, curves.json for the first whole day ahead.
+
+    Without `fleet` the vehicles that usually stand at the places are shared out anew; with `free` each place
+    gets what pays, at the given costs, however many vehicles that takes.
+    """
+    folder = steps.folder
+
+    def make() -> None:
+        from unmet.forecasting import load_demand
+        from unmet.mobility import read_panel
+        from unmet.planning import plan_stock, usual_day
+
+        model = load_demand(folder / "model")
+        stations, _ = read_columns(folder / "stations.parquet")
+        usual = usual_day(read_panel(folder / "panel.parquet"), model)
+        order = {place: index for index, place in enumerate(stations["unique_id"])}
+        at = np.array([order[place] for place in model.places])
+        capacity = np.maximum(stations["capacity"][at], np.ceil(usual["stock"]))
+        whole = int(np.rint(usual["stock"]).sum()) if fleet is None else fleet
+        plan = plan_stock(
+            usual["rate"],
+            usual["shape"],
+            usual["returns"],
+            capacity=capacity,
+            usual_stock=usual["stock"],
+            fleet=None if free else whole,
+            cost_lost=cost_lost,
+            cost_idle=cost_idle,
+            identified=usual["identified"],
+        )
+        places, names = model.places.astype(object), stations["name"][at]
+        write_csv(folder / "plan.csv", {"unique_id": places, "name": names, **plan.table})
+        moves = plan.moves
+        ranked = {"rank": np.arange(1, len(moves["vehicles"]) + 1)}
+        ranked |= {end: places[np.asarray(moves[end], dtype=np.int64)] for end in ("from", "to")}
+        ranked |= {name: moves[name] for name in ("vehicles", "rides_saved")}
+        write_csv(folder / "moves.csv", ranked)
+        write_csv(folder / "fleet.csv", plan.fleet)
+        write_json(folder / "curves.json", table_of(places, plan))
+
+    return steps.run(
+        "plan",
+        make,
+        inputs=[folder / name for name in ("model", "panel.parquet", "stations.parquet")],
+        settings={"fleet": fleet, "cost_lost": cost_lost, "cost_idle": cost_idle, "free": free},
+        outputs=["plan.csv", "moves.csv", "fleet.csv", "curves.json"],
+    )
+
+
+def do_report(steps: Steps, *, title: str | None) -> bool:
+    """Everything → report.html."""
+    folder = steps.folder
+    names = (
+        *("stations.parquet", "lost.parquet", "lost_total.json", "backtest.parquet", "calibration.json"),
+        *("measures.json", "forecast.parquet", "plan.csv", "moves.csv", "fleet.csv", "curves.json"),
+    )
+
+    def make() -> None:
+        from unmet.report import write_report
+
+        write_report(folder, title=title)
+
+    return steps.run(
+        "report",
+        make,
+        inputs=[folder / name for name in names if (folder / name).exists()],
+        settings={"title": title},
+        outputs=["report.html"],
+    )

@@ -1,0 +1,25 @@
+"""`unmet plan`: from demand to stock targets, moves and fleet size."""
+
+from unmet.cli import _options as options
+
+EXAMPLE = "Example: unmet plan out --fleet 500 --cost-lost 3 --cost-idle 0.5"
+
+
+def plan(
+    folder: options.RunFolder,
+    fleet: options.Fleet = None,
+    cost_lost: options.CostLost = 1.0,
+    cost_idle: options.CostIdle = 0.1,
+    free: options.Free = False,
+    config: options.Config = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Plan the stock of every place for the first whole day ahead: plan.csv, moves.csv, fleet.csv."""
+    from unmet.cli._pipeline import do_plan
+    from unmet.cli._plan_table import show_plan
+    from unmet.runs import Steps, read_record
+
+    with Steps(folder, source=read_record(folder)["source"]) as steps:
+        do_plan(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+    if not quiet:
+        show_plan(folder)

@@ -1,0 +1,191 @@
+"""`unmet run` and its steps: files, what is kept, what is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from unmet.cli import main
+from unmet.runs import read_columns
+
+FILES = (
+    *("panel.parquet", "stations.parquet", "panel.json", "model", "backtest.parquet", "calibration.json"),
+    *("measures.json", "lost.parquet", "lost_total.json", "hubs.geojson", "forecast.parquet", "plan.csv"),
+    *("moves.csv", "fleet.csv", "curves.json", "report.html", "run.json"),
+)
+
+
+def call(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return int(end.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
+    from unmet.datasets import make_city
+
+    folder = tmp_path_factory.mktemp("city")
+    made = make_city("village", places=6, days=21, seed=3)
+    made.write(folder)
+    return folder, made
+
+
+def options(folder: Path) -> list[str]:
+    return [
+        str(folder / "trips.csv.gz"),
+        *("--status", str(folder / "station_status_events.csv.gz")),
+        *("--stations", str(folder / "station_information.json")),
+        *("--zone", "America/New_York", "--network", "linear", "--jobs", "1", "--quiet"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def finished(city, tmp_path_factory):
+    output = tmp_path_factory.mktemp("run") / "out"
+    assert call("run", *options(city[0]), "-o", output) == 0
+    return output
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "log.jsonl"
+    }
+
+
+def test_everything_is_written(finished, city):
+    assert {path.name for path in finished.iterdir()} >= set(FILES)
+    total = json.loads((finished / "lost_total.json").read_text())
+    made = city[1]
+    assert total["observed"] == made.truth.served.sum()
+    assert total["demand"]["q05"] < total["demand"]["mean"] < total["demand"]["q95"]
+    forecast, about = read_columns(finished / "forecast.parquet")
+    assert about == {"by": "hour", "zone": "America/New_York"}
+    assert len(forecast["ds"]) == 6 * 168
+    # The week ahead is about as busy as the city was; a loaded model that lost its way would not be.
+    seen = total["demand"]["mean"] / 21
+    assert 0.5 * seen < forecast["mean"].sum() / 7 < 2 * seen
+    places = json.loads((finished / "hubs.geojson").read_text())["features"]
+    assert len(places) == 6
+    page = (finished / "report.html").read_text()
+    assert all(place["properties"]["name"] in page for place in places)
+    record = json.loads((finished / "run.json").read_text())
+    assert list(record["steps"]) == ["fit", "forecast", "panel", "plan", "report"]
+
+
+def test_asked_again_nothing_is_done(finished, city):
+    before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != "log.jsonl"}
+    assert call("run", *options(city[0]), "-o", finished) == 0
+    after = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != "log.jsonl"}
+    assert after == before
+
+
+def test_steps_alone_give_the_same(finished, city, tmp_path, capsys):
+    output = tmp_path / "out"
+    assert call("run", *options(city[0]), "-o", output, "--horizon", 24, "--title", "Mine") == 0
+    assert "Mine" in (output / "report.html").read_text()
+    assert call("forecast", output, "--horizon", 168) == 0
+    assert call("plan", output, "--quiet") == 0
+    assert call("report", output) == 0
+    assert "report.html" in capsys.readouterr().out
+    same = contents(finished)
+    for name, data in contents(output).items():
+        if name != "run.json":
+            assert data == same[name], name
+
+
+def test_fit_takes_a_panel(finished, tmp_path, capsys):
+    output = tmp_path / "out"
+    more = ("--network", "linear", "--jobs", 1)
+    assert call("fit", finished / "panel.parquet", "-o", output, *more, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["observed"] == json.loads((finished / "lost_total.json").read_text())["observed"]
+    assert (output / "lost.parquet").is_file()
+
+
+def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
+    import shutil
+
+    output = tmp_path / "out"
+    shutil.copytree(finished, output)
+    assert call("plan", output, "--fleet", 11) == 0
+    assert "11 vehicles at 6 places" in " ".join(capsys.readouterr().out.split())
+    assert call("plan", output, "--free", "--cost-lost", 5, "--cost-idle", 0.01) == 0
+
+
+def test_a_toml_file_holds_options(city, tmp_path, capsys):
+    folder = city[0]
+    config = tmp_path / "run.toml"
+    config.write_text(f'trips = "{folder / "trips.csv.gz"}"\nzone = "Mars"\noutput = "{tmp_path / "out"}"\n')
+    assert call("run", "--config", config) == 1
+    assert "Mars" in capsys.readouterr().err
+    config.write_text("by_hour = true\n")
+    assert call("run", folder / "trips.csv.gz", "--config", config, "-o", tmp_path / "out") == 2
+    assert "by_hour" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "nowhere.csv", "-o", "{tmp}/out"], "nowhere.csv does not exist"),
+        (["run", "{city}/trips.csv.gz", "-o", "{tmp}/out", "--by", "minute"], "--by must be hour or day"),
+        (["forecast", "{tmp}"], "not the folder of a run"),
+        (["plan", "{tmp}/nothing"], "not the folder of a run"),
+        (["fit", "{city}/truth.parquet", "-o", "{tmp}/out"], "not a panel file"),
+        (["fit", "{run}/panel.parquet"], "give -o DIR"),
+        (["forecast", "{run}", "--horizon", "1000000"], "horizon"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, words, city, finished, tmp_path, capsys):
+    before = contents(finished)
+    places = {"tmp": tmp_path, "city": city[0], "run": finished}
+    assert call(*(argument.format(**places) for argument in arguments)) == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert contents(finished) == before
+
+
+def test_the_folder_of_another_run_is_left_alone(finished, city, tmp_path, capsys):
+    before = contents(finished)
+    other = tmp_path / "other.csv.gz"
+    other.write_bytes((city[0] / "trips.csv.gz").read_bytes())
+    assert call("run", other, "-o", finished, "--zone", "America/New_York") == 1
+    assert "holds another run" in capsys.readouterr().err
+    assert contents(finished) == before
+
+
+def test_too_little_data(tmp_path, capsys):
+    from unmet.datasets import make_city
+
+    make_city("village", places=4, days=6, seed=1).write(tmp_path / "city")
+    assert call("run", *options(tmp_path / "city"), "-o", tmp_path / "out") == 1
+    assert "at least 14" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_kills_change_nothing(finished, city, tmp_path):
+    output = tmp_path / "out"
+    command = [sys.executable, "-c", "from unmet.cli import main; main()", "run", *options(city[0])]
+    kept, record = None, output / "run.json"
+    for delay in (2.0, 4.0, 6.0, 9.0, 12.0):
+        process = subprocess.Popen([*command, "-o", str(output)])
+        time.sleep(delay)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        panel = output / "panel.parquet"
+        if kept is not None:
+            assert panel.stat().st_mtime_ns == kept, "a finished step was done again"
+        elif (output / "panel.json").is_file() and "panel" in json.loads((output / "run.json").read_text())[
+            "steps"
+        ]:
+            kept = panel.stat().st_mtime_ns
+    subprocess.run([*command, "-o", str(output)], check=True)
+    assert contents(output) == contents(finished)
