@@ -183,9 +183,7 @@ def test_kills_change_nothing(finished, city, tmp_path):
         panel = output / "panel.parquet"
         if kept is not None:
             assert panel.stat().st_mtime_ns == kept, "a finished step was done again"
-        elif (output / "panel.json").is_file() and "panel" in json.loads((output / "run.json").read_text())[
-            "steps"
-        ]:
+        elif record.is_file() and "panel" in json.loads(record.read_text())["steps"]:
             kept = panel.stat().st_mtime_ns
     subprocess.run([*command, "-o", str(output)], check=True)
     assert contents(output) == contents(finished)

@@ -69,11 +69,11 @@ def read_toml(context: typer.Context, value: Path | None) -> Path | None:
                 known[option.lstrip("-").replace("-", "_")] = parameter
     chosen = {}
     for name, setting in found.items():
-        parameter = known.get(name.replace("-", "_"))
-        if parameter is None or parameter.name is None:
+        found_option = known.get(name.replace("-", "_"))
+        if found_option is None or found_option.name is None:
             raise typer.BadParameter(f"{value} has {name!r}, which is no option; see --help")
-        many = parameter.multiple or parameter.nargs == -1
-        chosen[parameter.name] = [setting] if many and not isinstance(setting, list) else setting
+        many = getattr(found_option, "multiple", False) or found_option.nargs == -1
+        chosen[found_option.name] = [setting] if many and not isinstance(setting, list) else setting
     context.default_map = {**(context.default_map or {}), **chosen}
     return value
 

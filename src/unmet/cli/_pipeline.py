@@ -131,7 +131,7 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
         places, names = model.places.astype(object), stations["name"][at]
         write_csv(folder / "plan.csv", {"unique_id": places, "name": names, **plan.table})
         moves = plan.moves
-        ranked = {"rank": np.arange(1, len(moves["vehicles"]) + 1)}
+        ranked: dict[str, np.ndarray] = {"rank": np.arange(1, len(moves["vehicles"]) + 1)}
         ranked |= {end: places[np.asarray(moves[end], dtype=np.int64)] for end in ("from", "to")}
         ranked |= {name: moves[name] for name in ("vehicles", "rides_saved")}
         write_csv(folder / "moves.csv", ranked)

@@ -171,14 +171,14 @@ def _build_head(
         kind = "network" if spec.network.kind == "linear" else "shared"
     raw_scale = jnp.reshape(LINKS[spec.head.link].raw(start.scale), (1,))
     gaps, shape = start_gaps(levels), jnp.zeros(2, jnp.float32)
-    fixed = (spec.fixed_levels, spec.head.link)
+    static = (spec.fixed_levels, spec.head.link)
     if kind == "shared":
-        return LocationScaleHead(gaps, shape, None, None, *fixed), 2, jnp.concatenate([location, raw_scale])
+        return LocationScaleHead(gaps, shape, None, None, *static), 2, jnp.concatenate([location, raw_scale])
     if kind == "constant":
-        return LocationScaleHead(gaps, shape, raw_scale, None, *fixed), 1, location
+        return LocationScaleHead(gaps, shape, raw_scale, None, *static), 1, location
     hidden = spec.head.scale_hidden if kind == "network" else ()
     scale = _mlp((spec.columns, *hidden, 1), "relu", 0.0, "glorot", True, noise, real)
     last = scale.layers[-1]
     small = Linear(0.1 * last.weight if hidden else jnp.zeros_like(last.weight), raw_scale)
     scale = eqx.tree_at(lambda network: network.layers[-1], scale, small)
-    return LocationScaleHead(gaps, shape, None, scale, *fixed), 1, location
+    return LocationScaleHead(gaps, shape, None, scale, *static), 1, location
