@@ -58,14 +58,7 @@ def write_sample_run(
         folder / "curves.json", {row["unique_id"]: _curve(row["expected_lost_usual"]) for row in plan}
     )
     _write_json(folder / "hubs.geojson", {"type": "FeatureCollection", "features": []})
-    _write_json(
-        folder / "run.json",
-        {
-            "versions": {"unmet": "0.1.0", "python": "3.11"},
-            "settings": {"by": "hour", "seed": seed, "horizon": horizon},
-            "inputs": [{"path": "trips/trips-202403.csv", "sha256": "0" * 64, "bytes": 1234567}],
-        },
-    )
+    _write_json(folder / "panel.json", town.account())
     return folder
 
 
@@ -117,6 +110,12 @@ class _Town:
     def panel(self) -> Columns:
         flat = {"y": self.y, "censored": self.censored, "exposure": self.exposure, "threshold": self.stock}
         return self._rows(0, self.hours) | {name: np.ravel(values) for name, values in flat.items()}
+
+    def account(self) -> dict[str, Any]:
+        rides = int(self.y.sum())
+        trips = {"lines": rides + 4, "headers": 1, "rides": rides, "rejected": 2, "duplicates": 1}
+        panel = {"rows": self.y.size, "rows_inferred": 0, "kind": "station", "feed": "status events"}
+        return {"trips": trips, "panel": panel | {"inferred_from": None}}
 
     def stations(self) -> Columns:
         capacity = self.capacity.astype(float)
@@ -302,13 +301,13 @@ CALIBRATION: dict[str, Any] = {
             "low": low,
             "high": high,
             "rows": rows,
-            "at_risk": risk,
+            "at_risk": [0 if one is None else (7 - n) * risk for n, one in enumerate(levels)],
             "nominal": list(LEVELS),
-            "level": level,
+            "level": levels,
             "identified_up_to": top,
         }
-        for low, high, rows, risk, level, top in (
-            (0.0, 0.5, 9120, 3120, [0.04, 0.09, 0.24, 0.51, 0.76, 0.91, 0.96], 0.95),
+        for low, high, rows, risk, levels, top in (
+            (None, 0.5, 9120, 3120, [0.04, 0.09, 0.24, 0.51, 0.76, 0.91, 0.96], 0.95),
             (0.5, 1.5, 14200, 2210, [0.05, 0.11, 0.26, 0.52, 0.77, 0.92, 0.96], 0.95),
             (1.5, 4.0, 12650, 940, [0.06, 0.11, 0.27, 0.53, 0.79, 0.93, 0.97], 0.95),
             (4.0, None, 4350, 61, [0.06, 0.12, 0.29, 0.55, 0.8, None, None], 0.75),
@@ -331,7 +330,7 @@ CALIBRATION: dict[str, Any] = {
             )
         ],
     },
-    "daily": {"randomised": 0.893, "rows": 1680},
+    "daily": {"coverage": {"randomised": 0.893}},
     "assumption": {"difference": 0.011, "warn": False},
 }
 

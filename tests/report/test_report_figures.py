@@ -89,7 +89,7 @@ def test_a_place_without_upper_bound_is_hatched():
 
 
 def test_days_without_upper_bound_are_hatched():
-    days = [Day(f"2024-03-0{n}", 10, 12, 11, 13 if n < 4 else inf) for n in range(1, 8)]
+    days = [Day(f"2024-03-0{n}", 10, 12, 11, 13 if n < 4 else inf, 2) for n in range(1, 8)]
     assert days_figure(days, 760, "wide").count("hatched") == 1
     assert "hatched" not in days_figure(days[:3], 760, "wide")
     ElementTree.fromstring(days_figure(days, 340, "narrow"))

@@ -151,7 +151,7 @@ def test_a_panel_joins_the_page_and_only_then_it_may_connect(folder: Path, page:
         ("stations.parquet", "there is no map"),
         ("backtest.parquet", "Forecast"),
         ("measures.json", "How sure"),
-        ("run.json", "Method"),
+        ("panel.json", "Method"),
         ("moves.csv", "Stock"),
         ("fleet.csv", "Stock"),
     ],
@@ -185,8 +185,8 @@ def test_files_of_another_kind_are_refused(copy: Path):
 
 
 def test_an_inferred_stock_is_said(copy: Path):
-    run = json.loads((copy / "run.json").read_text())
-    (copy / "run.json").write_text(json.dumps(run | {"panel": {"rows": 100, "rows_inferred": 100}}))
+    account = {"panel": {"rows": 100, "rows_inferred": 100, "feed": None, "inferred_from": "the first ride"}}
+    (copy / "panel.json").write_text(json.dumps(account))
     assert "Stock was inferred." in write_report(copy).read_text(encoding="utf-8")
 
 
@@ -221,3 +221,25 @@ def test_neutralised_cells_are_shown_as_they_were(folder: Path):
 def test_a_year_of_hours_of_a_large_city_stays_under_five_megabytes(tmp_path: Path):
     report = write_report(write_sample_run(tmp_path, places=330, days=365, horizon=168))
     assert report.stat().st_size < 5_000_000
+
+
+def test_a_place_whose_losses_are_mostly_unidentified_has_no_upper_bound(copy: Path):
+    columns, about = read_columns(copy / "lost.parquet")
+    gone = columns["lost_mean"] > 0
+    columns["identified"] = columns["identified"] & ~((columns["unique_id"] == "P03") & gone)
+    write_columns(copy / "lost.parquet", columns, about=about)
+    before = json.loads((copy / "lost_total.json").read_text())["places"]["P03"]
+    place = next(place for place in read_run(copy).places if place.unique_id == "P03")
+    assert place.unsure == pytest.approx(1.0)
+    assert before["lost"]["q95"] is not None
+    assert not place.lost.identified
+    assert place.lost.low == before["lost"]["q05"]
+
+
+def test_riders_served_next_door_are_told_apart(copy: Path):
+    totals = json.loads((copy / "lost_total.json").read_text())
+    (copy / "lost_total.json").write_text(
+        json.dumps(totals | {"next_door": {"mean": 77, "q05": 60, "q95": 90}})
+    )
+    page = write_report(copy).read_text(encoding="utf-8")
+    assert "about <strong>77</strong> riders (90% 60–90)" in page

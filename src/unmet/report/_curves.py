@@ -46,12 +46,13 @@ def _coarse(lost: Columns, grid: Grid) -> tuple[list[int], int, list[dict[str, s
         return np.add.reduceat(np.nan_to_num(grid.matrix(lost[name])), starts, axis=1)
 
     spread = (lost["demand_q95"] - lost["demand_q05"]) / _NORMAL_90
-    open_ended = np.isinf(spread)
+    open_ended = np.isinf(spread) | (lost["censored"].astype(bool) & ~lost["identified"].astype(bool))
     variance = grid.matrix(np.where(open_ended, 0.0, spread**2))
     deviation = np.sqrt(np.add.reduceat(np.nan_to_num(variance), starts, axis=1)) * _NORMAL_90 / 2
     unknown = np.add.reduceat(np.nan_to_num(grid.matrix(open_ended.astype(float))), starts, axis=1) > 0
     seen, demand, flags = sums("y"), sums("demand_mean"), sums("censored")
-    low = np.maximum(seen, demand - deviation)
+    # What was seen is a lower bound, unless riders who wanted to start next door are among them.
+    low = np.maximum(np.minimum(seen, demand), demand - deviation)
     high = np.where(unknown, np.inf, demand + deviation)
     found, steps = [], []
     for n in range(len(grid.ids)):
@@ -129,4 +130,5 @@ def _place(
     if width == 0:
         return
     for name in names:
-        values[name][target, where] = grid.matrix(columns[name])[own, -width:]
+        # The whole part of a quantile is the quantile of the count.
+        values[name][target, where] = np.floor(grid.matrix(columns[name])[own, -width:])

@@ -25,7 +25,8 @@ class PlaceTotals:
     """One place over the whole period.
 
     ``censored`` is the share of periods in which vehicles ran out, ``empty`` the share of known time without
-    one. Coordinates and capacity are None where nobody gave them.
+    one, ``unsure`` the share of the lost rides in periods whose upper bound is not identified. Coordinates
+    and capacity are None where nobody gave them.
     """
 
     unique_id: str
@@ -38,6 +39,7 @@ class PlaceTotals:
     lost: Interval
     censored: float
     empty: float
+    unsure: float = 0.0
 
     @property
     def share_lost(self) -> float:
@@ -46,13 +48,14 @@ class PlaceTotals:
 
 @dataclass(frozen=True)
 class Day:
-    """All places together on one local day; ``hours`` is what the bounds of the day rest on."""
+    """All places together on one local day."""
 
     date: str
     observed: float
     demand: float
     low: float
     high: float
+    lost: float
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,6 @@ class ReportData:
     title: str
     zone: str
     by: str
-    kind: str
     first: str
     last: str
     periods: int
@@ -124,8 +126,16 @@ class ReportData:
     moves: tuple[dict[str, Any], ...] = ()
     fleet: tuple[dict[str, Any], ...] = ()
     demo: dict[str, Any] | None = None
-    run: dict[str, Any] = field(default_factory=dict)
-    inferred: float | None = None
+    account: dict[str, Any] = field(default_factory=dict)
+    next_door: Interval | None = None
+
+    @property
+    def inferred(self) -> float | None:
+        """Share of rows whose stock rests on rides alone; None where nobody knows."""
+        panel = self.account.get("panel")
+        if not isinstance(panel, dict) or not panel.get("rows") or panel.get("rows_inferred") is None:
+            return None
+        return float(panel["rows_inferred"]) / float(panel["rows"])
 
     @property
     def worst(self) -> list[int]:
@@ -149,9 +159,11 @@ class ReportData:
 
 
 def interval(entry: dict[str, Any]) -> Interval:
-    """From the form of JSON files, in which an absent or null upper bound means: not identified."""
-    high = entry.get("q95")
-    low = entry.get("q05")
-    return Interval(
-        float(entry["mean"]), 0.0 if low is None else float(low), inf if high is None else float(high)
-    )
+    """From the form of JSON files, in which an absent or null upper bound means: not identified.
+
+    A place about which nothing is known has no mean either: zero or more.
+    """
+    mean, low, high = entry.get("mean"), entry.get("q05"), entry.get("q95")
+    if mean is None:
+        return Interval(0.0, 0.0, inf)
+    return Interval(float(mean), 0.0 if low is None else float(low), inf if high is None else float(high))

@@ -9,7 +9,7 @@ from typing import Any
 
 from unmet.runs import Columns, read_columns
 
-_SPREADSHEET_SIGNS = ("=", "+", "-", "@")
+_SPREADSHEET_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 _MADE_BY = {
     "lost.parquet": "fit",
     "lost_total.json": "fit",

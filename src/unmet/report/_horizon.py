@@ -19,7 +19,8 @@ def make_horizon(forecast: Columns | None, ids: list[str], zone: str) -> Horizon
         return None
     grid = make_grid(forecast, zone)
     mean = grid.matrix(forecast["mean"])
-    low, high = grid.matrix(forecast["q05"]), grid.matrix(forecast["q95"])
+    # The whole part of a quantile is the quantile of the count.
+    low, high = (np.floor(grid.matrix(forecast[name])) for name in ("q05", "q95"))
     hourly = len(grid.times) < 2 or bool(np.any(grid.clock % 86400 != grid.clock[0] % 86400))
     entries: dict[str, HorizonPlace] = {}
     for n, identity in enumerate(grid.ids):

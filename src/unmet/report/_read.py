@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from unmet.report._data import Day, Interval, PlaceTotals, ReportData, Weekday, 
 from unmet.report._files import maybe_table, need_table, read_json, read_rows
 from unmet.report._grid import Grid, make_grid
 from unmet.report._horizon import make_horizon
+from unmet.report._numbers import known
 from unmet.runs import Columns
 
 _LOST = (
@@ -27,6 +28,7 @@ _PLAN = (
     *("rides_saved", "value_of_next_vehicle"),
 )
 _LONGEST_NAME = 120
+UNSURE = 0.1  # share of lost rides without an upper bound from which a sum has none
 
 
 def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> ReportData:
@@ -53,12 +55,11 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
     places = _places(lost, grid, totals, stations, folder)
     backtest = maybe_table(folder / "backtest.parquet", ("unique_id", "ds", "y", "censored", *_QUANTILES))
     forecast = maybe_table(folder / "forecast.parquet", ("unique_id", "ds", "mean", *_QUANTILES))
-    run = read_json(folder / "run.json") or {}
+    account = read_json(folder / "panel.json")
     return ReportData(
         title=clean(title, "Unmet demand"),
         zone=zone,
         by=by,
-        kind=about.get("kind", "places"),
         first=str(np.datetime64(int(grid.clock[0]), "s")),
         last=str(np.datetime64(int(grid.clock[-1]), "s")),
         periods=len(grid.times),
@@ -75,8 +76,8 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
         moves=read_rows(folder / "moves.csv", ("rank", "vehicles", "rides_saved")),
         fleet=read_rows(folder / "fleet.csv", ("fleet", "service_level", "expected_lost")),
         demo=read_json(folder / "demo.json"),
-        run=run if isinstance(run, dict) else {},
-        inferred=_inferred(folder, run),
+        account=account if isinstance(account, dict) else {},
+        next_door=interval(totals["next_door"]) if isinstance(totals.get("next_door"), dict) else None,
     )
 
 
@@ -92,9 +93,9 @@ def clean(text: Any, otherwise: str) -> str:
 def _places(
     lost: Columns, grid: Grid, totals: dict[str, Any], stations: Columns | None, folder: Path
 ) -> tuple[PlaceTotals, ...]:
-    known: dict[str, int] = {}
+    rows_of: dict[str, int] = {}
     if stations is not None:
-        known = {str(one): row for row, one in enumerate(stations["unique_id"])}
+        rows_of = {str(one): row for row, one in enumerate(stations["unique_id"])}
     count = len(grid.ids)
     rows = np.bincount(grid.place, minlength=count)
     censored = np.bincount(grid.place, weights=lost["censored"].astype(float), minlength=count) / rows
@@ -102,12 +103,16 @@ def _places(
     seen = np.isfinite(exposure)
     share = np.bincount(grid.place[seen], weights=exposure[seen], minlength=count)
     empty = 1 - share / np.maximum(1, np.bincount(grid.place[seen], minlength=count))
+    gone = np.nan_to_num(lost["lost_mean"].astype(float))
+    beyond = np.where(lost["identified"].astype(bool), 0.0, gone)
+    unsure = np.bincount(grid.place, weights=beyond, minlength=count)
+    unsure /= np.maximum(1e-9, np.bincount(grid.place, weights=gone, minlength=count))
     found = []
     for number, identity in enumerate(grid.ids):
         entry = totals.get("places", {}).get(identity)
         if entry is None:
             raise ValueError(f"{folder / 'lost_total.json'} lacks place {identity!r}; run `unmet fit` again")
-        row = known.get(identity)
+        row = rows_of.get(identity)
 
         def value(name: str, row: int | None = row) -> Any:
             return None if row is None or stations is None or name not in stations else stations[name][row]
@@ -120,13 +125,19 @@ def _places(
                 lng=_finite(value("lng")),
                 capacity=_finite(value("capacity")),
                 observed=float(entry["observed"]),
-                demand=interval(entry["demand"]),
-                lost=interval(entry["lost"]),
+                demand=_bounded(interval(entry["demand"]), float(unsure[number])),
+                lost=_bounded(interval(entry["lost"]), float(unsure[number])),
                 censored=float(censored[number]),
                 empty=float(empty[number]),
+                unsure=float(unsure[number]),
             )
         )
     return tuple(found)
+
+
+def _bounded(found: Interval, unsure: float) -> Interval:
+    """No upper bound where more than a tenth of what was lost lies in periods without one."""
+    return Interval(found.mean, found.low, inf) if unsure > UNSURE else found
 
 
 def _finite(value: Any) -> float | None:
@@ -136,6 +147,8 @@ def _finite(value: Any) -> float | None:
 def _total(totals: dict[str, Any], lost: Columns) -> PlaceTotals:
     exposure = lost["exposure"].astype(float)
     seen = exposure[np.isfinite(exposure)]
+    gone = np.nan_to_num(lost["lost_mean"].astype(float))
+    beyond = gone[~lost["identified"].astype(bool)].sum()
     return PlaceTotals(
         unique_id="",
         name="All places",
@@ -147,6 +160,7 @@ def _total(totals: dict[str, Any], lost: Columns) -> PlaceTotals:
         lost=interval(totals["lost"]),
         censored=float(lost["censored"].astype(float).mean()),
         empty=float(1 - seen.mean()) if len(seen) else 0.0,
+        unsure=float(beyond / max(1e-9, gone.sum())),
     )
 
 
@@ -154,7 +168,9 @@ def _days(totals: dict[str, Any]) -> tuple[Day, ...]:
     found = []
     for entry in totals.get("days", ()):
         bounds: Interval = interval({"mean": entry["demand"], "q05": entry["lo"], "q95": entry["hi"]})
-        found.append(Day(entry["date"], float(entry["observed"]), bounds.mean, bounds.low, bounds.high))
+        seen = float(entry["observed"])
+        gone = float(entry["lost"]) if known(entry.get("lost")) else bounds.mean - seen
+        found.append(Day(str(entry["date"]), seen, bounds.mean, bounds.low, bounds.high, gone))
     return tuple(found)
 
 
@@ -170,12 +186,3 @@ def _week(lost: Columns, grid: Grid) -> Weekday:
         ).tolist()
 
     return Weekday(lost=table(lost["lost_mean"]), demand=table(lost["demand_mean"]))
-
-
-def _inferred(folder: Path, run: Any) -> float | None:
-    """Share of rows whose stock rests on rides alone; None where nobody knows."""
-    told = run.get("panel") if isinstance(run, dict) else None
-    if isinstance(told, dict) and told.get("rows") and "rows_inferred" in told:
-        return float(told["rows_inferred"]) / float(told["rows"])
-    panel = maybe_table(folder / "panel.parquet", ("unique_id",))
-    return float(np.mean(panel["inferred"].astype(float))) if panel and "inferred" in panel else None

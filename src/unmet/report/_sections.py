@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from unmet import __version__
 from unmet.report import _tables as tables
 from unmet.report._data import ReportData
 from unmet.report._numbers import known, one_in
@@ -21,7 +22,7 @@ from unmet.report.figures import (
 )
 from unmet.report.figures._calibration import achieved
 
-WIDE, NARROW = 760.0, 340.0
+WIDE, NARROW = 1000.0, 340.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,11 @@ def pair(draw: Callable[[float, str], Markup], wide: float = WIDE, narrow: float
 
 def section_values(data: ReportData) -> dict[str, Any]:
     """Names of the template and their values."""
+    panel = data.account.get("panel")
     return {
+        "version": __version__,
+        "panel_account": panel if isinstance(panel, dict) else {},
+        "trips_account": trips if isinstance(trips := data.account.get("trips"), dict) else {},
         "words_lost": one_in(data.total.share_lost),
         "days_pair": pair(lambda width, kind: days_figure(data.days, width, kind)) if data.days else None,
         "map": place_map(data.places),

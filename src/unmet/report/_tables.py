@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from unmet.report._data import Interval, ReportData
 from unmet.report._numbers import WEEKDAYS, day, known, moment, number
@@ -13,7 +14,7 @@ _PLACE_COLUMNS = (
     ("Place", False),
     ("Lost rides", True),
     ("90% interval", True),
-    ("Share of demand lost", True),
+    ("Demand lost", True),
     ("Observed", True),
     ("Estimated demand", True),
     ("Time empty", True),
@@ -42,13 +43,11 @@ def _place_rows(data: ReportData, numbers: Iterable[int]) -> list[list[Cell]]:
 
 def worst_table(data: ReportData) -> Table:
     """The ten places that lost most rides."""
-    return make_table(
-        "worst",
-        "The ten places that lost most rides",
-        _PLACE_COLUMNS,
-        _place_rows(data, data.worst[:10]),
-        sorted_by=(1, "descending"),
-    )
+    shown = (0, 1, 2, 3, 6)
+    rows = [[row[n] for n in shown] for row in _place_rows(data, data.worst[:10])]
+    columns = [_PLACE_COLUMNS[n] for n in shown]
+    caption = "The ten places that lost most rides"
+    return make_table("worst", caption, columns, rows, sorted_by=(1, "descending"))
 
 
 def places_table(data: ReportData) -> Table:
@@ -66,10 +65,9 @@ def days_table(data: ReportData) -> Table:
     """All places together, day by day."""
     rows = []
     for one in data.days:
-        gap = one.demand - one.observed
         band = bounds(Interval(one.demand, one.low, one.high))
         rows.append(
-            [Cell(day(one.date, year=False)), count(one.observed), count(one.demand), band, count(gap)]
+            [Cell(day(one.date, year=False)), count(one.observed), count(one.demand), band, count(one.lost)]
         )
     columns = (
         ("Day", False),
@@ -237,19 +235,25 @@ def bands_table(data: ReportData) -> Table | None:
             [
                 Cell(band_name(band), sort=float(band["low"]) if known(band.get("low")) else None),
                 count(band.get("rows")),
-                count(band.get("at_risk")),
+                count(_at_risk(band)),
                 *(share(level) if known(level) else Cell("not identified", kind="unknown") for level in used),
             ]
         )
     columns = (
         (f"Predicted rides an {data.by}" if data.by == "hour" else "Predicted rides a day", False),
         ("Rows", True),
-        ("At risk", True),
+        ("Rows at the top level", True),
         *((name, True) for name in levels),
     )
     return make_table(
         "bands", "Level of the model used for each nominal level", columns, rows, sortable=False
     )
+
+
+def _at_risk(band: dict[str, Any]) -> Any:
+    """Rows on which the highest identified level rests."""
+    found = band.get("at_risk")
+    return next((rows for rows in reversed(found) if rows), 0) if isinstance(found, list) else found
 
 
 def measures_table(data: ReportData) -> Table | None:

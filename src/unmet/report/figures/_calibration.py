@@ -57,7 +57,7 @@ def band_name(band: dict[str, Any]) -> str:
 
 def calibration_figure(points: Achieved, width: float, kind: str) -> Markup:
     """A square with the diagonal: on it, promises are kept."""
-    frame = Frame(width, width, (0, 1), (0, 1), left=44, right=14, top=22, bottom=44)
+    frame = Frame(width, width, (0, 1), (0, 1), left=44, right=14, top=30, bottom=44)
     shares = (0, 0.25, 0.5, 0.75, 1)
     frame.y_axis(5, lambda value: percent(value, 0), "achieved")
     for value in shares:

@@ -12,9 +12,9 @@ from unmet.report.figures._svg import Frame, short, whole_ticks
 
 def days_figure(days: Sequence[Day], width: float, kind: str) -> Markup:
     """Observed rides as a line, demand as a line with its 90% band, lost rides as the area between."""
-    height = 250 if width > 500 else 210
+    height = 270 if width > 500 else 210
     upper = max(max(day.high if isfinite(day.high) else day.demand for day in days) * 1.06, 1.0)
-    frame = Frame(width, height, (0, max(1, len(days) - 1)), (0, upper), top=22)
+    frame = Frame(width, height, (0, max(1, len(days) - 1)), (0, upper), top=30)
     xs = list(range(len(days)))
     seen, wanted = [day.observed for day in days], [day.demand for day in days]
     frame.y_axis(4 if width < 500 else 5, title="rides a day")

@@ -15,7 +15,7 @@ def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: f
     fleets = [row["fleet"] for row in rows]
     losses = [row["expected_lost"] for row in rows]
     frame = Frame(
-        width, height, (min(fleets), max(fleets)), (0, max(*losses, 1e-9) * 1.08), top=22, bottom=44
+        width, height, (min(fleets), max(fleets)), (0, max(*losses, 1e-9) * 1.08), top=30, bottom=44
     )
     frame.y_axis(4, title="expected lost rides")
     frame.line(fleets, losses, "line lost-line")

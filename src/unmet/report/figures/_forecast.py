@@ -14,7 +14,7 @@ def forecast_figure(clock: Sequence[int], total: Sequence[float], by: str, width
     height = 220 if width > 500 else 190
     count = len(total)
     upper = max(max(total) * 1.08, 1.0)
-    frame = Frame(width, height, (0, max(1, count - 1)), (0, upper), top=22)
+    frame = Frame(width, height, (0, max(1, count - 1)), (0, upper), top=30)
     xs = list(range(count))
     frame.y_axis(4, title=f"expected rides, each {by}")
     frame.area(xs, [0.0] * count, list(total), "soft-area")

@@ -87,7 +87,7 @@ class Frame:
                 f'text-anchor="end">{escape(show(value))}</text>'
             )
         if title:
-            self.add(f'<text class="axis-title" x="0" y="{short(self.top - 4)}">{escape(title)}</text>')
+            self.add(f'<text class="axis-title" x="0" y="11">{escape(title)}</text>')
 
     def x_labels(self, labels: Iterable[tuple[float, str]], title: str = "") -> None:
         base = self.height - self.bottom

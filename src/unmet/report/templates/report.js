@@ -143,7 +143,7 @@
   function drawSeries(host, series) {
     const width = Math.max(260, host.clientWidth || 680);
     const height = width > 500 ? 280 : 230;
-    const left = 40, right = 8, top = 18, bottom = 28;
+    const left = 40, right = 8, top = 26, bottom = 28;
     const count = series.clock.length;
     const finite = (values) => (values || []).filter(Number.isFinite);
     const upper = Math.max(1, ...finite(series.high), ...finite(series.high50), ...finite(series.mid), ...finite(series.seen)) * 1.12;
@@ -189,7 +189,7 @@
       const edge = x(series.now - 0.5);
       node(svg, "line", { class: "now", x1: edge, x2: edge, y1: top - 6, y2: height - bottom });
       const before = edge > width - 70;
-      node(svg, "text", { class: "note", x: edge + (before ? -5 : 5), y: top + 2, "text-anchor": before ? "end" : "start" }, before ? "now" : "now → forecast");
+      node(svg, "text", { class: "note", x: edge + (before ? -5 : 5), y: top - 2, "text-anchor": before ? "end" : "start" }, before ? "now" : "now → forecast");
     }
     if (series.seen) {
       let dots = "", carets = "";
@@ -204,13 +204,14 @@
       if (dots) node(svg, "path", { class: "dots", d: dots, "stroke-width": dx > 6 ? 5 : dx > 2.5 ? 4 : 2.8 });
       if (carets) node(svg, "path", { class: "carets", d: carets });
     }
-    const room = series.hours ? 74 : 62;
+    const room = 74;
     let last = -Infinity;
     series.clock.forEach((clock, n) => {
       if (clock % 86400 !== 0 || x(n) - last < room || x(n) > width - 40) return;
-      last = x(n);
-      node(svg, "line", { class: "tickmark", x1: last, x2: last, y1: height - bottom, y2: height - bottom + 4 });
-      node(svg, "text", { class: "tick", x: last, y: height - bottom + 17, "text-anchor": last < left + 20 ? "start" : "middle" }, moment(clock, false));
+      const first = x(n) < left + 20;
+      last = x(n) + (first ? 26 : 0);
+      node(svg, "line", { class: "tickmark", x1: x(n), x2: x(n), y1: height - bottom, y2: height - bottom + 4 });
+      node(svg, "text", { class: "tick", x: x(n), y: height - bottom + 17, "text-anchor": first ? "start" : "middle" }, moment(clock, false));
     });
     node(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
     const cursor = node(svg, "line", { class: "cursor", y1: top, y2: height - bottom, visibility: "hidden" });
