@@ -116,7 +116,7 @@ def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> 
     shares = []
     for model in aware:
         pairs = [
-            (abs(cell.mean("icp") - COVERAGE), abs(other.mean("icp") - COVERAGE))
+            (distance([cell]), distance([other]))
             for cell in pick(cells, block=AS_PUBLISHED, model=model)
             for other in pick(cells, model="QNN", hub=cell.hub, gamma=cell.gamma)
         ]
