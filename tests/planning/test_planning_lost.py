@@ -200,9 +200,9 @@ def test_bad_input_is_refused(arguments, message):
 
 
 @pytest.mark.slow
-def test_a_thousand_places_take_about_a_second():
+def test_a_thousand_places_take_seconds():
     random = np.random.default_rng(0)
     rate = random.gamma(1.0, 1.5, (1000, 24))
-    begin = time.perf_counter()
+    begin = time.process_time()
     expected_lost(rate, 4.0, np.roll(rate, 3, axis=1), capacity=60)
-    assert time.perf_counter() - begin < 6.0
+    assert time.process_time() - begin < 5.0
