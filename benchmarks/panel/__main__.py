@@ -14,8 +14,10 @@ from benchmarks.panel.meter import Cost, run
 _JOB = """\
 both:             files in; ids as text; local stamps to UTC; ten columns per place and hour out
 pandas + checks:  also ids mapped by the station information; rows that make no sense counted and left
-                  out; equal rides and records once; rides of test stations left out
-pandas plain:     none of that: reads only the columns that the panel needs, and believes every row
+                  out; equal rides and records once; rides of test stations left out; default engine
+                  (and PyArrow's, on all cores, with fewer rides)
+pandas plain:     none of that: reads only the columns that the panel needs, by PyArrow's engine, and
+                  believes every row
 unmet:            all of that, and: lines checked against the bytes, rejects kept with line and reason,
                   all columns of the rides kept, records reconciled with rides (pandas takes every change
                   of stock to have its record), five more columns"""
@@ -60,14 +62,17 @@ def compare(config: Config, folder: Path, output: Path | None) -> int:
     measure("unmet-fewer", fewer, "with_unmet", config.memory_limit, "csv")
     measure("unmet-again", fewer, "with_unmet", config.memory_limit, "csv")
     measure("unmet", large, "with_unmet", config.memory_limit, "csv")
-    measure("pandas-checks", large, "with_pandas", "checks", "csv")
-    measure("pandas-plain", large, "with_pandas", "plain", "csv")
     measure("unmet-typed", fewer, "with_unmet", config.memory_limit, "parquet")
-    measure("pandas-typed", fewer, "with_pandas", "plain", "parquet")
+    measure("pandas-typed", fewer, "with_pandas", "plain", "pyarrow", "parquet")
+    measure("checks-fewer", fewer, "with_pandas", "checks", "c", "csv")
+    measure("checks-arrow", fewer, "with_pandas", "checks", "pyarrow", "csv")
+    measure("pandas-plain", large, "with_pandas", "plain", "pyarrow", "csv")
+    measure("pandas-checks", large, "with_pandas", "checks", "c", "csv")
     panels = {name: folder / f"{name}.parquet" for name in costs}
     different = {
         "pandas + checks": differences(panels["unmet"], panels["pandas-checks"]),
         "pandas plain": differences(panels["unmet"], panels["pandas-plain"]),
+        "pandas + checks, PyArrow": differences(panels["unmet-fewer"], panels["checks-arrow"]),
         "trips as Parquet": differences(panels["unmet-fewer"], panels["unmet-typed"]),
         "trips as Parquet, pandas": differences(panels["unmet-typed"], panels["pandas-typed"]),
     }

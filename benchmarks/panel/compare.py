@@ -36,6 +36,8 @@ def verdicts(
     for name, other, own in (
         ("pandas + checks", costs["pandas-checks"], ours),
         ("pandas plain", costs["pandas-plain"], ours),
+        ("pandas + checks, fewer rides", costs["checks-fewer"], few),
+        ("pandas + checks by PyArrow, fewer rides", costs["checks-arrow"], few),
         ("pandas plain, trips as Parquet, fewer rides", costs["pandas-typed"], costs["unmet-typed"]),
     ):
         figures[f"× the time: {name} / unmet"] = other.seconds / own.seconds

@@ -14,7 +14,9 @@ HOUR = 3600
 _TEST = re.compile(r"(?i)\btest(ing)?\b|_test|-test\b|\b8d\b|^(\w*bs )?depot\b|\bwarehouse\)?$|\bworkshop\b")
 
 
-def build(folder: Path, districts: int, zone: str, checks: bool, kind: str, output: Path) -> Iterator[str]:
+def build(
+    folder: Path, districts: int, zone: str, checks: bool, engine: str, kind: str, output: Path
+) -> Iterator[str]:
     """Write the panel, naming each step as it is done.
 
     Always as in `unmet`: ids stay text, local stamps become UTC, rides of no length are not counted, closed
@@ -28,7 +30,8 @@ def build(folder: Path, districts: int, zone: str, checks: bool, kind: str, outp
     spares the reconciliation of records with rides; counts of lines are not checked against the bytes;
     rejects are counted without their text; the hour that occurs twice is taken as the first.
 
-    `kind` is ``"csv"`` or ``"parquet"``, the files of the trips.
+    `engine` reads CSV: ``"c"``, pandas' own, or ``"pyarrow"``, which uses all cores. `kind` is ``"csv"`` or
+    ``"parquet"``, the files of the trips.
     """
     import numpy as np
     import pandas as pd
@@ -36,12 +39,14 @@ def build(folder: Path, districts: int, zone: str, checks: bool, kind: str, outp
     rejected = repeated = 0
     if checks:
         known = _station_ids(files(folder, "stations", districts))
-        starts, ends, rejected, repeated = _read_trips(np, pd, files(folder, "trips", districts), zone, known)
+        starts, ends, rejected, repeated = _read_trips(
+            np, pd, files(folder, "trips", districts), engine, zone, known
+        )
     else:
-        starts, ends = _believe_trips(np, pd, files(folder, "trips", districts, kind), zone)
+        starts, ends = _believe_trips(np, pd, files(folder, "trips", districts, kind), engine, zone)
     yield "trips read"
     paths = files(folder, "status", districts)
-    status = _read_status(np, pd, paths, known) if checks else _believe_status(np, pd, paths)
+    status = _read_status(np, pd, paths, engine, known) if checks else _believe_status(np, pd, paths, engine)
     yield "status read"
     names = pd.Index(sorted(set(status["place"].unique()) | set(starts["place"].unique())))
     for table in (status, starts, ends):
@@ -85,13 +90,13 @@ def _same_ids(pd, column, known):  # type: ignore[no-untyped-def]
     return pd.Index([known.get(name, name) for name in ids], dtype="str").take(codes)
 
 
-def _believe_trips(np, pd, paths, zone):  # type: ignore[no-untyped-def]
+def _believe_trips(np, pd, paths, engine, zone):  # type: ignore[no-untyped-def]
     """Pickups and returns as (place, second UTC), from the four columns that matter."""
     texts = ["starttime", "stoptime", "start station id", "end station id"]
     if paths[0].suffix == ".parquet":
         tables = [pd.read_parquet(path, columns=texts) for path in paths]
     else:
-        tables = [pd.read_csv(path, usecols=texts, dtype="str") for path in paths]
+        tables = [pd.read_csv(path, usecols=texts, dtype="str", engine=engine) for path in paths]
     trips = pd.concat(tables, ignore_index=True)
     del tables
 
@@ -110,12 +115,13 @@ def _believe_trips(np, pd, paths, zone):  # type: ignore[no-untyped-def]
     return events("start station id", start), events("end station id", end)
 
 
-def _believe_status(np, pd, paths):  # type: ignore[no-untyped-def]
+def _believe_status(np, pd, paths, engine):  # type: ignore[no-untyped-def]
     """Records as (place, second UTC, level, open)."""
     types = {"last_reported": "int64", "num_bikes_available": "int32", "station_id": "str"}
     types |= {"is_renting": "int8", "is_installed": "int8"}
     status = pd.concat(
-        [pd.read_csv(path, usecols=list(types), dtype=types) for path in paths], ignore_index=True
+        [pd.read_csv(path, usecols=list(types), dtype=types, engine=engine) for path in paths],
+        ignore_index=True,
     )
     status["open"] = (status["is_renting"] == 1) & (status["is_installed"] == 1)
     status = status.rename(
@@ -124,7 +130,7 @@ def _believe_status(np, pd, paths):  # type: ignore[no-untyped-def]
     return status[["place", "t", "level", "open"]]
 
 
-def _read_trips(np, pd, paths, zone, known):  # type: ignore[no-untyped-def]
+def _read_trips(np, pd, paths, engine, zone, known):  # type: ignore[no-untyped-def]
     """Pickups and returns as (place, second UTC), and how many rides were rejected or repeated."""
     texts = [
         "starttime", "stoptime", "start station id", "start station name",
@@ -138,7 +144,8 @@ def _read_trips(np, pd, paths, zone, known):  # type: ignore[no-untyped-def]
     }
     types = dict.fromkeys(texts, "str") | dict.fromkeys(degrees, "float64")
     trips = pd.concat(
-        [pd.read_csv(path, usecols=list(types), dtype=types) for path in paths], ignore_index=True
+        [pd.read_csv(path, usecols=list(types), dtype=types, engine=engine) for path in paths],
+        ignore_index=True,
     )
 
     def utc(stamps):  # type: ignore[no-untyped-def]
@@ -169,13 +176,14 @@ def _read_trips(np, pd, paths, zone, known):  # type: ignore[no-untyped-def]
     return starts, ends, rejected, rides - len(trips)
 
 
-def _read_status(np, pd, paths, known):  # type: ignore[no-untyped-def]
+def _read_status(np, pd, paths, engine, known):  # type: ignore[no-untyped-def]
     """Records as (place, second UTC, level, open), the last of each moment."""
     flags = ["is_renting", "is_returning", "is_installed"]
     types = {"last_reported": "int64", "num_bikes_available": "int32", "num_docks_available": "int32"}
     types |= {"station_id": "str", **dict.fromkeys(flags, "int8")}
     status = pd.concat(
-        [pd.read_csv(path, usecols=list(types), dtype=types) for path in paths], ignore_index=True
+        [pd.read_csv(path, usecols=list(types), dtype=types, engine=engine) for path in paths],
+        ignore_index=True,
     )
     good = status["last_reported"].between(631152000, 4102444799)
     for name in ("num_bikes_available", "num_docks_available"):
@@ -235,5 +243,5 @@ def _add_exposure(np, pd, panel, status, first, hours) -> None:  # type: ignore[
 
 
 if __name__ == "__main__":
-    folder, districts, zone, checks, kind, output = sys.argv[1:]
-    metered(build(Path(folder), int(districts), zone, checks == "checks", kind, Path(output)))
+    folder, districts, zone, checks, engine, kind, output = sys.argv[1:]
+    metered(build(Path(folder), int(districts), zone, checks == "checks", engine, kind, Path(output)))

@@ -42,10 +42,13 @@ def test_the_input_is_written_once(folder):
     assert [path.stat().st_mtime_ns for path in files(folder, "trips", 2)] == before
 
 
-@pytest.mark.parametrize(("checks", "kind"), [(True, "csv"), (False, "csv"), (False, "parquet")])
-def test_pandas_gives_the_same_panel(folder, ours, checks, kind):
+@pytest.mark.parametrize(
+    ("checks", "engine", "kind"),
+    [(True, "c", "csv"), (True, "pyarrow", "csv"), (False, "pyarrow", "csv"), (False, "pyarrow", "parquet")],
+)
+def test_pandas_gives_the_same_panel(folder, ours, checks, engine, kind):
     theirs = folder / "theirs.parquet"
-    _made(with_pandas.build(folder, 2, TINY.zone, checks, kind, theirs), folder, "theirs")
+    _made(with_pandas.build(folder, 2, TINY.zone, checks, engine, kind, theirs), folder, "theirs")
     found = differences(ours, theirs)
     assert not any(found.values())
     assert set(found) >= {"rows", "y", "exposure", "threshold"}
@@ -75,6 +78,7 @@ def test_verdicts_follow_from_the_costs():
 
     costs = {"unmet-fewer": cost(1), "unmet": cost(11), "unmet-typed": cost(1), "pandas-typed": cost(3)}
     costs |= {"pandas-checks": cost(55), "pandas-plain": cost(33)}
+    costs |= {"checks-fewer": cost(4), "checks-arrow": cost(2)}
     figures, reached = verdicts(costs, 10, {"pandas": {"y": 0}}, same_bytes=True)
     assert figures["× the time: pandas + checks / unmet"] == pytest.approx(5)
     assert figures["× the time: pandas plain / unmet"] == pytest.approx(3)

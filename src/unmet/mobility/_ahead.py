@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ def ahead(
     items: Iterable[Item],
     threads: int = 2,
     discard: Callable[[Result], None] | None = None,
-) -> Iterator[Future[Result]]:
+) -> Generator[Future[Result], None, None]:
     """Futures of ``work(item)`` in the order of the items, at most ``threads + 1`` of them begun.
 
     Items are drawn by the caller's thread. If the caller stops early, what was begun is finished and handed

@@ -75,7 +75,8 @@ class RecordKeys:
 
 def _fetch(con: duckdb.DuckDBPyConnection, sql: str, first: int) -> Records:
     found = con.execute(sql).fetchnumpy()
-    return _last_of_each(*(np.asarray(found[name]) for name in ("key", "level", "open")), first)
+    keys, level, open_ = (np.asarray(found[name]) for name in ("key", "level", "open"))
+    return _last_of_each(keys, level, open_, first)
 
 
 def _last_of_each(keys: np.ndarray, level: np.ndarray, open_: np.ndarray, first: int) -> Records:
