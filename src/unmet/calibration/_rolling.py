@@ -5,6 +5,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Floats = NDArray[np.float64]
+
 
 def rolling_intervals(
     y: ArrayLike,
@@ -15,17 +17,24 @@ def rolling_intervals(
     coverage: float = 0.9,
     window: int = 60,
     least: int = 20,
-) -> NDArray[np.float64]:
+    rate: float = 0.02,
+) -> Floats:
     """Conformal intervals from a rolling window: row t is corrected by rows before t only.
 
-    The score of a row is how far y lies outside its interval, negative inside:
+    Each end is moved by what the n exact rows among the latest `window` rows would have needed. With scores
+    lower − y and y − upper (positive outside), and S_lower and S_upper the ⌈(n + 1)(1 − a/2)⌉-th smallest of
+    each, row t gets
 
-        s = max(lower − y, y − upper)
+        [lower − S_lower, upper + S_upper],        a = 1 − coverage at first,
 
-    Row t gets [lower − S, upper + S], S being the ⌈(n + 1) · coverage⌉-th smallest score among the n exact
-    rows of the latest `window` rows (conformalised quantile regression, Romano and others 2019, in a
-    moving window). If the rows of the window and of row t are exchangeable, the interval holds y with
-    probability `coverage` or more, whatever the model.
+    the conformalised quantile regression of Romano and others (2019) in a moving window. An end is never
+    moved beyond the middle of its interval. After each exact row the share of misses that is aimed at moves
+    as in the adaptive conformal inference of Gibbs and Candès (2021),
+
+        a ← a + rate · (1 − coverage − [y was outside]),
+
+    so that misses in the long run are 1 − coverage of the exact rows even if the series drifts. With rate 0,
+    and rows of the window and row t exchangeable, the interval holds y with probability `coverage` or more.
 
     Parameters
     ----------
@@ -35,12 +44,13 @@ def rolling_intervals(
         the promise; where censoring depends on demand it does not.
     window : how many rows back.
     least : with fewer exact rows in the window, the latest `least` exact rows of the past are used.
+    rate : how fast the level adapts; 0: not at all.
 
     Returns
     -------
     array of shape (n, 2)
-        Rows without any exact row before them keep their interval. With n exact rows, (n + 1) · coverage > n,
-        the largest score is used, and coverage n / (n + 1) is all that can be promised.
+        Rows without any exact row before them keep their interval. Where n exact rows are too few for the
+        level, the largest score is used, and coverage (n − 1) / (n + 1) is all that can be promised.
 
     Examples
     --------
@@ -49,30 +59,47 @@ def rolling_intervals(
     >>> rolling_intervals(y, low, high, coverage=0.5)[-1].tolist()
     [1.0, 3.0]
     """
-    values, low, high = (np.asarray(part, float) for part in (y, lower, upper))
-    if values.ndim != 1 or low.shape != values.shape or high.shape != values.shape:
-        raise ValueError("y, lower and upper must be one-dimensional and equally long")
+    values, low, high, known = _check(y, lower, upper, exact)
     if not 0 < coverage < 1:
         raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
     for name, number in (("window", window), ("least", least)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, not {number!r}")
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate must lie between 0 and 1, not {rate!r}")
+    below, above = low - values, values - high
+    middle = (low + high) / 2
+    rows = np.flatnonzero(known)
+    result = np.stack([low, high], axis=1)
+    miss = 1 - coverage
+    for row in range(len(values)):
+        end = int(np.searchsorted(rows, row))
+        if end:
+            begin = int(np.searchsorted(rows, row - window))
+            used = rows[min(begin, max(0, end - least)) : end]
+            result[row, 0] = min(low[row] - _ranked(below[used], 1 - miss / 2), middle[row])
+            result[row, 1] = max(high[row] + _ranked(above[used], 1 - miss / 2), middle[row])
+        if known[row] and end:
+            outside = not result[row, 0] <= values[row] <= result[row, 1]
+            miss = float(np.clip(miss + rate * (1 - coverage - outside), 0.0, 1.0))
+    return result
+
+
+def _ranked(scores: Floats, level: float) -> float:
+    """The ⌈(n + 1) · level⌉-th smallest score, or the largest."""
+    rank = min(max(ceil(round((len(scores) + 1) * level, 9)), 1), len(scores))
+    return float(np.partition(scores, rank - 1)[rank - 1])
+
+
+def _check(
+    y: ArrayLike, lower: ArrayLike, upper: ArrayLike, exact: ArrayLike | None
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    values, low, high = (np.asarray(part, float) for part in (y, lower, upper))
+    if values.ndim != 1 or low.shape != values.shape or high.shape != values.shape:
+        raise ValueError("y, lower and upper must be one-dimensional and equally long")
     known = np.ones(len(values), bool) if exact is None else np.asarray(exact)
     if known.shape != values.shape or known.dtype != bool:
         raise ValueError("exact must hold one boolean per row of y")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and np.isfinite(values[known]).all()):
         raise ValueError("lower, upper and the exact rows of y must be finite")
-    score = np.maximum(low - values, values - high)
-    rows = np.flatnonzero(known)
-    result = np.stack([low, high], axis=1)
-    for row in range(len(values)):
-        end = int(np.searchsorted(rows, row))
-        if end == 0:
-            continue
-        begin = int(np.searchsorted(rows, row - window))
-        used = score[rows[min(begin, max(0, end - least)) : end]]
-        rank = min(ceil(round((len(used) + 1) * coverage, 9)), len(used))
-        widen = np.partition(used, rank - 1)[rank - 1]
-        middle = (low[row] + high[row]) / 2  # never beyond it, or the ends would change places
-        result[row] = min(low[row] - widen, middle), max(high[row] + widen, middle)
-    return result
+    return values, low, high, known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,19 +30,25 @@ def plot_grid_lines(
     *,
     x: ArrayLike,
     lines: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]],
+    looks: Sequence[int] | None = None,
     target: float | None = None,
     title: str | None = None,
 ) -> Axes:
     """Draw named lines (mean, low, high), each of the shape of x, with a band from low to high.
 
-    Values that are NaN are left out. `target` is drawn as a level line. Returns the axis.
+    Values that are NaN are left out. `looks` numbers the look of each line, from 0 to 6, so that a line can
+    keep its look from figure to figure; None: in order. `target` is drawn as a level line. Returns the axis.
     """
     at = np.asarray(x, float)
     if target is not None:
         ax.axhline(target, color=GREY, linewidth=1.4, zorder=1)
     if len(lines) > len(_LOOKS):
         raise ValueError(f"lines: at most {len(_LOOKS)} can be told apart, got {len(lines)}")
-    for (name, (mean, low, high)), look in zip(lines.items(), _LOOKS):
+    numbers = range(len(lines)) if looks is None else looks
+    if len(set(numbers)) != len(lines) or not set(numbers) <= set(range(len(_LOOKS))):
+        raise ValueError(f"looks must give each line a number of its own from 0 to {len(_LOOKS) - 1}")
+    for (name, (mean, low, high)), number in zip(lines.items(), numbers):
+        look = _LOOKS[number]
         middle, bottom, top = (np.asarray(part, float) for part in (mean, low, high))
         for part, what in ((middle, "mean"), (bottom, "low"), (top, "high")):
             if part.shape != at.shape:

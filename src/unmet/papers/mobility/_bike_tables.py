@@ -110,23 +110,32 @@ def checks(cells: Sequence[BikeCell]) -> list[Check]:
 
 
 def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> Check:
-    """The paper's main claim on these cells."""
-    unaware = distance(pick(cells, model="QNN"))
-    scores = {model: distance(pick(cells, block=AS_PUBLISHED, model=model)) for model in aware}
-    shares = []
+    """The paper's main claim on these cells; a cell has no result where its rule excluded every start."""
+    text, holds = [], True
     for model in aware:
         pairs = [
-            (distance([cell]), distance([other]))
+            (cell, other)
             for cell in pick(cells, block=AS_PUBLISHED, model=model)
             for other in pick(cells, model="QNN", hub=cell.hub, gamma=cell.gamma)
+            if len(cell.values["icp"]) and len(other.values["icp"])
         ]
-        shares.append(f"{sum(mine < theirs for mine, theirs in pairs)} of {len(pairs)}")
-    text = ", ".join(f"{m} {s:.3f} ({share} cells)" for (m, s), share in zip(scores.items(), shares))
+        if not pairs:
+            continue
+        mine, theirs = (distance([pair[place] for pair in pairs]) for place in (0, 1))
+        closer = sum(distance([cell]) < distance([other]) for cell, other in pairs)
+        text.append(f"{model} {mine:.3f} against {theirs:.3f}, closer in {closer} of {len(pairs)} cells")
+        holds &= mine < theirs
+    empty = [
+        f"{model} {lost}"
+        for model in ("QNN", *aware)
+        if (lost := sum(not len(cell.values["icp"]) for cell in pick(cells, model=model)))
+    ]
+    excluded = f"; cells without a result, excluded by the rule: {', '.join(empty)}" if empty else ""
     return Check(
         f"As published, γ ≥ 0.4, {intensity} intensity: every censorship-aware model has ICP closer to 0.9 "
-        "than QNN, over the cells",
-        f"mean |ICP − 0.9|: QNN {unaware:.3f}, {text}",
-        all(score < unaware for score in scores.values()),
+        "than QNN (mean |ICP − 0.9| over cells where both have a result)",
+        "; ".join(text) + excluded,
+        holds,
     )
 
 

@@ -15,6 +15,7 @@ from unmet.papers.mobility._series import LAGS, thirds
 
 _PUBLISHED = ("QNN", "CQNN", "Multi-CQNN", "CQNN+LSTM", "Multi-CQNN+LSTM")
 _COMPARED = ("QNN", "Multi-CQNN+LSTM", DEFAULT.name, DROPPED.name)
+_LOOKS = (*_PUBLISHED, DEFAULT.name, DROPPED.name)  # a model looks the same in every figure
 _NAMES = {DEFAULT.name: "ours", DROPPED.name: "ours, censored rows dropped"}
 _MEASURES = {"icp": "ICP", "mil": "MIL (rides a day)"}
 
@@ -45,6 +46,7 @@ def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any
                 ax,
                 x=gammas,
                 lines=lines,
+                looks=[_LOOKS.index(model) for model in shown],
                 target=COVERAGE if measure == "icp" else None,
                 title=f"{intensity} intensity" if row == 0 else None,
             )
