@@ -71,6 +71,10 @@ def test_beyond_the_file_the_model_answers(answers):
     longer = answers.forecast("A", AHEAD + 1, None)
     assert longer["horizon"] == AHEAD + 1
     assert longer["ds"][0] == from_file["ds"][0]
+    assert answers.holds("A", 3, None)
+    assert answers.holds("A", None, np.datetime64("2024-03-18T07:00", "us"))
+    assert not answers.holds("A", 3, np.datetime64("2024-06-01T04:30", "us"))
+    assert not answers.holds("A", AHEAD + 1, None)
     with pytest.raises(Problem, match="a year after the panel"):
         answers.forecast("A", 3, np.datetime64("2031-01-01", "us"))
 

@@ -28,6 +28,10 @@ class Answers(Protocol):
         """Quantiles of demand at a place for the next `horizon` periods."""
         ...
 
+    def holds(self, place: str, horizon: int | None, start: np.datetime64 | None) -> bool:
+        """Whether a forecast is at hand, without asking the model."""
+        ...
+
     def plan(
         self,
         fleet: int | None,

@@ -104,10 +104,13 @@ class App:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        if self._workers is None:
-            self._workers = asyncio.Semaphore(WORKERS)
-        async with self._workers:
-            body = await asyncio.to_thread(lambda: encode(route.answer(self.answers, values)))
+        if route.at_once(self.answers, values):
+            body = encode(route.answer(self.answers, values))
+        else:
+            if self._workers is None:
+                self._workers = asyncio.Semaphore(WORKERS)
+            async with self._workers:
+                body = await asyncio.to_thread(lambda: encode(route.answer(self.answers, values)))
         self._keep(key, body)
         return body
 

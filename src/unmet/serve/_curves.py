@@ -53,8 +53,10 @@ class Curves:
     def only(self, chosen: tuple[str, ...]) -> Curves:
         """The curves of some of the places, in their order."""
         index = [self.places.index(place) for place in chosen]
-        parts = (self.lost, self.docks, self.usual, self.identified)
-        return Curves(chosen, *(values[index] for values in parts), self.window)
+        lost, docks, usual, known = (
+            part[index] for part in (self.lost, self.docks, self.usual, self.identified)
+        )
+        return Curves(chosen, lost, docks, usual, known, self.window)
 
     @property
     def usual_fleet(self) -> int | None:

@@ -43,8 +43,10 @@ def column(values: np.ndarray) -> list[Any]:
         return [None if text == "NaT" else text + "Z" for text in np.datetime_as_string(values, unit="s")]
     if kind == "f":
         known = np.isfinite(values)
-        rounded = np.round(np.where(known, values, 0.0), DIGITS).tolist()
-        return rounded if known.all() else [x if ok else None for x, ok in zip(rounded, known.tolist())]
+        coarse = known & (np.abs(values) > 1e12)  # have no such digits, and rounding could overflow
+        rounded = np.round(np.where(known & ~coarse, values, 0.0), DIGITS)
+        found = np.where(coarse, values, rounded).tolist()
+        return found if known.all() else [x if ok else None for x, ok in zip(found, known.tolist())]
     if kind in "iub":
         return list(values.tolist())
     return [None if value is None else value if isinstance(value, bool) else str(value) for value in values]

@@ -36,13 +36,17 @@ DATE = Parameter("date", "date", "local day to plan for (default: the first whol
 
 @dataclass(frozen=True)
 class Route:
-    """One question: which methods ask it, with what, and the schema of what comes back."""
+    """One question: which methods ask it, with what, and the schema of what comes back.
+
+    `at_once` says whether an answer takes less time than handing it to another thread.
+    """
 
     summary: str
     parameters: tuple[Parameter, ...]
     answer: Callable[[Answers, dict[str, Any]], Answer]
     schema: dict[str, Any]
     methods: tuple[str, ...] = ("GET",)
+    at_once: Callable[[Answers, dict[str, Any]], bool] = lambda answers, values: False
 
 
 def _numbers(about: str, null: bool = True) -> dict[str, Any]:
@@ -151,6 +155,7 @@ ROUTES = {
         (PLACE, HORIZON, START),
         lambda a, p: a.forecast(p["place"], p["horizon"], p["start"]),
         FORECAST_SCHEMA,
+        at_once=lambda a, p: a.holds(p["place"], p["horizon"], p["start"]),
     ),
     "/api/plan": Route(
         "Stock targets for a fleet",

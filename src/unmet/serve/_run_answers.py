@@ -20,9 +20,12 @@ from unmet.serve._tables import Table, read_csv, read_json, read_table
 
 QUANTILES = {"q05": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
 SEEN = ("y", "censored", "exposure", "threshold", "returns", "stock_start", "capacity", "inferred")
-BEHIND = ("demand_mean", "demand_q05", "demand_q50", "demand_q95")
-BEHIND += ("lost_mean", "lost_q05", "lost_q95", "identified")
+BEHIND = (
+    *("demand_mean", "demand_q05", "demand_q50", "demand_q95"),
+    *("lost_mean", "lost_q05", "lost_q95", "identified"),
+)
 MOST_ROWS = 10_000  # of one answer: over a year of hours
+MOST_AT_ONCE = 1000  # rows that are encoded sooner than another thread begins
 SHOWN_DAYS = 28  # of the panel when nobody says which
 DAYS_AHEAD = 28  # that can be planned with the saved model
 
@@ -106,6 +109,16 @@ class RunAnswers:
             "identified_up_to": column(up_to),
             "identified": [None not in row for row in zip(*quantiles.values())],
         }
+
+    def holds(self, place: str, horizon: int | None, start: np.datetime64 | None) -> bool:
+        if place not in self.ahead.rows:
+            return True  # a problem is told at once
+        rows = self.ahead.rows[place]
+        first, last = self.ahead.columns["ds"][rows.start], self.ahead.columns["ds"][rows.stop - 1]
+        left = rows.stop - rows.start
+        if start is not None and start > first:
+            left = int((last - start) // np.timedelta64(1, "D" if self.by == "day" else "h"))
+        return (horizon or 1) <= left <= MOST_AT_ONCE
 
     def plan(
         self,
@@ -193,9 +206,10 @@ def _stations(path: Path) -> dict[str, Answer]:
     if not path.is_file():
         return {}
     columns, _ = read_columns(path)
-    found = {}
+    found: dict[str, Answer] = {}
     for row, place in enumerate(columns["unique_id"]):
         name = columns["name"][row] if "name" in columns else None
-        numbers = {key: number(columns[key][row]) for key in ("lat", "lng", "capacity") if key in columns}
+        keys: tuple[str, ...] = ("lat", "lng", "capacity")
+        numbers = {key: number(columns[key][row]) for key in keys if key in columns}
         found[str(place)] = {"name": None if name is None else str(name), **numbers}
     return found
