@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.stats import nbinom, poisson
 
-from unmet.planning import best_stock, expected_lost, value_of_vehicles
+from unmet.planning import balanced_returns, best_stock, expected_lost, value_of_vehicles
 from unmet.planning._mixing import gamma_nodes
 
 
@@ -206,3 +206,15 @@ def test_a_thousand_places_take_seconds():
     begin = time.process_time()
     expected_lost(rate, 4.0, np.roll(rate, 3, axis=1), capacity=60)
     assert time.process_time() - begin < 5.0
+
+
+def test_returns_balance_the_rides():
+    rate = np.array([[1.0, 2.0, 0.5], [3.0, 0.0, 0.5]])
+    usual = np.array([[1.0, 0.0, 0.0], [1.0, 5.0, 0.0]])
+    found = balanced_returns(rate, usual, served=0.5)
+    assert found == pytest.approx(np.array([[1.0, 0.0, 0.25], [1.0, 1.0, 0.25]]))
+    assert balanced_returns(rate, usual).sum() == pytest.approx(rate.sum())
+    with pytest.raises(ValueError, match="served"):
+        balanced_returns(rate, usual, served=1.5)
+    with pytest.raises(ValueError, match="places, periods"):
+        balanced_returns(rate, usual[:, :2])

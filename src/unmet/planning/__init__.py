@@ -1,7 +1,7 @@
 """From demand to decisions: stock targets, expected lost rides, fleet size, moves. Arrays in, arrays out."""
 
 from unmet.planning._allocation import allocate, fleet_curve
-from unmet.planning._lost import best_stock, expected_lost, value_of_vehicles
+from unmet.planning._lost import balanced_returns, best_stock, expected_lost, value_of_vehicles
 from unmet.planning._moves import rank_moves
 from unmet.planning._newsvendor import StockTarget, newsvendor_level, stock_target
 from unmet.planning._plan import Plan, plan_stock, roomy
@@ -14,6 +14,7 @@ __all__ = [
     "Played",
     "StockTarget",
     "allocate",
+    "balanced_returns",
     "best_stock",
     "count_played",
     "expected_lost",

@@ -108,3 +108,29 @@ def best_stock(
     worth = value_of_vehicles(curves)
     docks = docks_of(capacity, len(worth), worth.shape[1] + 1)
     return np.minimum((worth > 1.0 - level).sum(axis=1), docks)
+
+
+def balanced_returns(rate: ArrayLike, usual_returns: ArrayLike, served: float = 1.0) -> Floats:
+    """Returns that fit the rates: what rides out comes back, where vehicles usually come back.
+
+        returns(j, h) = usual(j, h) / Σ usual(·, h) · Σ rate(·, h) · served
+
+    Returns that are a few percent too few look like as many lost rides, so they should have the level of
+    the demand that they are planned with, not that of another season.
+
+    Parameters
+    ----------
+    rate, usual_returns : array (P, H)
+        Mean requests, and returns as they usually are in these periods, at any level.
+    served : float
+        Share of the demand that is served, 0 to 1.
+    """
+    means, usual = amounts(rate, "rate"), amounts(usual_returns, "usual_returns")
+    if means.ndim != 2 or means.shape != usual.shape:
+        raise ValueError(f"rate and usual_returns must be (places, periods): {means.shape}, {usual.shape}")
+    if not 0 <= served <= 1:
+        raise ValueError(f"served must be a share from 0 to 1, got {served}")
+    total = usual.sum(axis=0)
+    # Where nothing ever comes back, every place gets the same.
+    share = np.where(total > 0, usual / np.where(total > 0, total, 1.0), 1.0 / len(usual))
+    return share * means.sum(axis=0) * served

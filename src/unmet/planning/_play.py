@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from unmet.datasets.city import City, replay
 from unmet.planning._allocation import allocate
 from unmet.planning._arrays import Floats, Ints, amounts, stretched
-from unmet.planning._lost import expected_lost
+from unmet.planning._lost import balanced_returns, expected_lost
 from unmet.planning._usage import hourly_exposure, hourly_returns, usual_rates, visit_windows
 
 CLOCKS = (2, 14)
@@ -144,10 +144,8 @@ def play_three(
     """Play targets from observed usage, from estimated demand and from the true rates (:func:`gap_closed`).
 
     All three are set in the same way (:func:`visit_targets`) and differ in the rates of demand alone: usage
-    as it was seen, the estimate, and the city's true rates. What rides out comes back where returns usually
-    go:
-
-        returns(j, h) = usual(j, h) / Σ usual(·, h) · Σ rate(·, h) · (share of demand that was served so far).
+    as it was seen, the estimate, and the city's true rates. Returns follow from the rates and from where
+    they usually go (:func:`balanced_returns`).
 
     Parameters
     ----------
@@ -174,10 +172,9 @@ def play_three(
         "true": (city.rate, truly, served[:, past].sum() / city.rate[:, past].sum()),
     }
     usual = usual_rates(city, hourly_returns(city), first_day)
-    usual = usual / np.maximum(usual.sum(axis=0), 1e-9)
     found = {}
     for done, (name, (rate, spread, share)) in enumerate(rates.items(), start=1):
-        returns = usual * rate.sum(axis=0) * share
+        returns = balanced_returns(rate, usual, min(share, 1.0))
         targets = visit_targets(city, rate, spread, returns, first_day=first_day, clocks=clocks)
         found[name] = play_targets(city, targets, first_day=first_day, clocks=clocks)
         if progress is not None:
