@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from unmet.forecasting._curves import KNOTS, corrected_level, raw_level
+from unmet.forecasting._curves import KNOTS, corrected_level, raw_level, raw_levels_by_band
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 
 SCORES = special.ndtri(np.array(KNOTS))
@@ -35,6 +35,14 @@ def test_there_and_back(seed: int) -> None:
     for k in range(3):
         back = corrected_level(curves, raw[:, k])
         assert back[inside[:, k]] == pytest.approx(levels[inside[:, k], k], abs=1e-6)
+
+
+def test_levels_by_band_are_those_of_each_row() -> None:
+    rng = np.random.default_rng(0)
+    curves = np.cumsum(rng.uniform(0.1, 0.9, size=(50, len(KNOTS))), axis=1) - 3
+    table = np.array([[0.01, 0.05, 0.5, 0.97], [0.02, 0.1, 0.6, np.inf]])
+    band = rng.integers(0, 2, size=50)
+    assert raw_levels_by_band(curves, band, table) == pytest.approx(raw_level(curves, table[band]), abs=1e-12)
 
 
 def test_what_is_not_identified_stays_so() -> None:

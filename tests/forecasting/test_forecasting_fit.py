@@ -13,7 +13,7 @@ from unmet.runs import ModelFileError, save_model
 
 @pytest.fixture(scope="module")
 def toy() -> Toy:
-    return make_toy(places=10, days=42, seed=7)
+    return make_toy(places=16, days=42, seed=7)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_forecast_has_its_columns_in_order(model: DemandModel) -> None:
     assert list(found)[:3] == ["unique_id", "ds", "mean"]
     names = [f"q{round(100 * level):02d}" for level in LEVELS]
     assert set(names) <= set(found)
-    assert len(found["ds"]) == 300
+    assert len(found["ds"]) == 480
     assert found["unique_id"].tolist() == sorted(found["unique_id"].tolist())
     assert found["ds"][0] == np.datetime64("2024-02-12T00:00:00")
     quantiles = np.stack([found[name] for name in names])
@@ -118,6 +118,15 @@ def test_warm_weather_raises_demand(model: DemandModel) -> None:
         model.rates(24, weather={"warmth": np.full(24, value)})["rate"].sum() for value in (-1.0, 1.0)
     )
     assert np.log(warm / cold) == pytest.approx(0.4, abs=0.1)
+
+
+def test_without_weather_the_mean_effect_of_recent_weather_is_taken(toy: Toy, model: DemandModel) -> None:
+    warm = toy.panel["warmth"][: 42 * 24][-28 * 24 :].reshape(28, 24)
+    slope = 0.2  # of the toy
+    wanted = np.log(np.exp(slope * warm).mean(axis=0))
+    plain = model.rates(24)["rate"].reshape(16, 24)
+    cold = model.rates(24, weather={"warmth": np.zeros(24)})["rate"].reshape(16, 24)
+    assert np.log(plain / cold)[0] == pytest.approx(wanted, abs=0.06)
 
 
 @pytest.mark.parametrize(

@@ -56,4 +56,5 @@ def test_the_walk_is_found(walk: float | None) -> None:
     if walk is None:
         assert found == NONE
     else:
+        assert 0.01 < found.error < 0.1
         assert found.chance(np.array(300.0)) == pytest.approx(np.exp(-1), rel=0.2)

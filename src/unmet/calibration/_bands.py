@@ -10,9 +10,10 @@ from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
 
 Floats = NDArray[np.float64]
 # A band must have 500 rows. Of 500 only 25 lie beyond the level 0.95, too few to identify it, so bands are
-# made of about 2,000, which leaves 50 also where half of the rows are cut off before.
+# made of about 3,000, which leaves 50 also where a third of the rows is set aside and a third of the rest is
+# cut off before.
 LEAST_ROWS = 500
-USUAL_ROWS = 2000
+USUAL_ROWS = 3000
 LEAST_AT_RISK = 50
 MOST_BANDS = 10
 
@@ -142,13 +143,16 @@ def fit_level_map(
 def _edges(rates: Floats, least_rows: int, usual_rows: int, most_bands: int) -> Floats:
     """Inner edges of bands of about equal size; equal rates share a band."""
     count = max(1, min(most_bands, len(rates) // max(usual_rows, least_rows)))
-    while count > 1:
-        edges = np.unique(np.quantile(rates, np.arange(1, count) / count))
+    edges = np.unique(np.quantile(rates, np.arange(1, count) / count))
+    while len(edges):
         sizes = np.bincount(np.searchsorted(edges, rates, side="right"), minlength=len(edges) + 1)
-        if sizes.min() >= least_rows:
-            return edges
-        count -= 1
-    return np.zeros(0)
+        smallest = int(np.argmin(sizes))
+        if sizes[smallest] >= least_rows:
+            break
+        # Join the smallest band to the smaller of its neighbours, by the edge between them.
+        right = smallest == 0 or (smallest < len(edges) and sizes[smallest + 1] < sizes[smallest - 1])
+        edges = np.delete(edges, smallest if right else smallest - 1)
+    return edges
 
 
 def _between(found: Distribution, share: float, least_at_risk: int) -> float:

@@ -27,6 +27,7 @@ class Backtest:
     Attributes
     ----------
     counts, mean, shape, below, mass, uniform : of the negative binomial, as in `View`.
+    common : (n,) part of 1/shape that all places share, the uncertainty of the city's level.
     curves : name of the network → quantile curves of normal scores, shape (P · n, 9).
     """
 
@@ -37,6 +38,7 @@ class Backtest:
     below: Floats
     mass: Floats
     uniform: Floats
+    common: Floats
     curves: dict[str, Floats]
 
     def step(self, network: str | None, counts: Floats | None = None) -> tuple[Floats, Floats]:
@@ -109,4 +111,9 @@ def backtest(
     counts, mean, shape, below, mass, uniform = (
         join(name) for name in ("counts", "mean", "shape", "below", "mass", "uniform")
     )
-    return Backtest(first, counts, mean, shape, below, mass, uniform, flat), model
+    shared = [
+        (v.past.city.variance / v.past.city.mean**2)[b : b + week]
+        for v, b in zip(parts, range(first, periods, week))
+    ]
+    common = np.concatenate(shared)
+    return Backtest(first, counts, mean, shape, below, mass, uniform, common, flat), model

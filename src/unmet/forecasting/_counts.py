@@ -7,7 +7,7 @@ from scipy import special
 Floats = NDArray[np.float64]
 # Above this mean the search by running sums is longer than one by bisection (and would underflow).
 _LARGE_MEAN = 60.0
-_BLOCK = 1 << 15
+_BLOCK = 1 << 12  # rows whose sums fit a cache
 
 
 def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats, Floats]:
@@ -67,28 +67,25 @@ def count_quantiles(levels: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> Flo
 
 
 def _by_sums(levels: Floats, mean: Floats, shape: Floats) -> Floats:
-    """Add up f(0), f(1), … until every level is passed."""
+    """Add up f(0), f(1), … until every level is passed; then look every level up."""
     finite = np.isfinite(levels)
     # Levels so near 1 that rounding would never let the sum pass them.
-    target = np.ascontiguousarray(np.where(finite, np.minimum(levels, 1 - 1e-9), -1.0).T)
-    out = np.zeros_like(target)
+    target = np.ascontiguousarray(np.where(finite, np.minimum(levels, 1 - 1e-9), 0.0).T)
+    highest = target.max(axis=0)
     odds = mean / (shape + mean)
     mass = np.exp(-shape * np.log1p(mean / shape))
-    total = np.zeros_like(mean)
-    rows = np.arange(len(mean))
+    sums = [np.zeros_like(mean), mass]
     count = 0
-    while len(rows):
-        reached = total + mass
-        for index in range(len(target)):
-            level = target[index, rows]
-            here = (level >= total) & (level < reached)
-            if here.any():
-                out[index, rows[here]] = count + (level[here] - total[here]) / mass[here]
-        more = reached <= target[:, rows].max(axis=0)
+    while (sums[-1] <= highest).any():
+        mass = mass * (odds * ((shape + count) / (count + 1)))
         count += 1
-        rows, total = rows[more], reached[more]
-        mass = mass[more] * odds[more] * (shape[more] + count - 1) / count
-        odds, shape = odds[more], shape[more]
+        sums.append(sums[-1] + mass)
+    table = np.stack(sums)
+    out, rows = np.empty_like(target), np.arange(len(mean))
+    for index, level in enumerate(target):
+        whole = (table[1:] <= level).sum(axis=0)
+        below = table[whole, rows]
+        out[index] = whole + (level - below) / (table[whole + 1, rows] - below)
     return np.where(finite, out.T, np.inf)
 
 

@@ -35,6 +35,24 @@ def raw_level(curves: Floats, level: Floats) -> Floats:
     return np.where(finite, special.ndtr(found), np.inf)
 
 
+def raw_levels_by_band(curves: Floats, band: NDArray[np.int64], table: Floats) -> Floats:
+    """`raw_level` where the levels of a row are those of its band; (n, K) from (n, 9), (n,), (bands, K)."""
+    found = np.empty((len(curves), table.shape[1]))
+    for number in np.unique(band):
+        rows = np.flatnonzero(band == number)
+        part = curves[rows]
+        for k, level in enumerate(table[number]):
+            if not np.isfinite(level):
+                found[rows, k] = np.inf
+                continue
+            wanted = float(score(np.array(level)))
+            left = int(np.clip(np.searchsorted(_SCORES, wanted) - 1, 0, len(_SCORES) - 2))
+            share = (wanted - _SCORES[left]) / (_SCORES[left + 1] - _SCORES[left])
+            step = np.maximum(part[:, left + 1] - part[:, left], _LEAST_SLOPE * np.diff(_SCORES)[left])
+            found[rows, k] = special.ndtr(part[:, left] + share * step)
+    return found
+
+
 def corrected_level(curves: Floats, level: Floats) -> Floats:
     """The inverse: level of the corrected distribution where the base reaches `level`; all of shape (n,)."""
     given = score(level)

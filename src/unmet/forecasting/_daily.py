@@ -13,21 +13,26 @@ from unmet.forecasting._counts import count_quantiles, count_step
 Floats = NDArray[np.float64]
 
 
-def sum_over_days(mean: Floats, shape: Floats, persistence: float, per_day: int) -> tuple[Floats, Floats]:
+def sum_over_days(
+    mean: Floats, shape: Floats, persistence: float, per_day: int, common: Floats | float = 0.0
+) -> tuple[Floats, Floats]:
     """Mean and shape of a negative binomial with the mean and variance of the sum over each day; (P, days).
 
     With shocks of mean 1 in units of each hour's mean, covariance ρ^(k−h) v_h for h ≤ k:
-    Var Σ N = Σ μ_h + Σ_h Σ_k μ_h μ_k ρ^|k−h| v_min(h,k), v = 1/shape.
+    Var Σ N = Σ μ_h + Σ_h Σ_k μ_h μ_k (ρ^|k−h| v_min(h,k) + c), v = 1/shape − c, where c (`common`, one number
+    or one per period) is the variance of a level that all hours of a day share.
     """
     days = mean.shape[1] // per_day
     m = mean[:, : days * per_day].reshape(len(mean), days, per_day)
-    v = 1 / shape[:, : days * per_day].reshape(m.shape)
+    shared = np.broadcast_to(common, mean.shape[1])[: days * per_day].reshape(days, per_day)
+    v = np.maximum(1 / shape[:, : days * per_day].reshape(m.shape) - shared, 0.0)
     hours = np.arange(per_day)
     tie = np.power(float(persistence), np.abs(hours[:, None] - hours))
     first = np.triu(tie, 1)  # pairs h < k, with the variance of the earlier
     both = np.einsum("pdh,hk,pdk->pd", m * v, first, m, optimize=True)
     extra = (m * m * v).sum(axis=-1) + 2 * both
     total = m.sum(axis=-1)
+    extra = extra + total * total * shared.mean(axis=-1)
     return total, total * total / np.maximum(extra, 1e-12 * total * total + 1e-300)
 
 

@@ -38,6 +38,8 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
         "seed": model.seed,
         "network": model.network_name,
         "shocks": asdict(parametric.shocks),
+        "city": asdict(parametric.city),
+        "city_state": list(model.city_state),
         "spill": asdict(parametric.spill),
         "terms": {
             "columns": parametric.terms.columns,
@@ -51,6 +53,7 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
     arrays = {f"rates.{name}": getattr(parametric.rates, name) for name in _RATES}
     arrays |= {"terms.centre": parametric.terms.centre, "terms.scale": parametric.terms.scale}
     arrays |= {"shock_mean": model.shock_mean, "shock_variance": model.shock_variance, "short": model.short}
+    arrays["weather_gap"] = model.weather_gap
     arrays |= {"scores": model.scores.score, "scores_censored": model.scores.censored}
     if model.network is not None:
         model.network.save(Path(folder) / "network")
@@ -86,6 +89,7 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
         parametric = Parametric(
             RateModel(*(arrays[f"rates.{name}"] for name in _RATES)),
             Shocks(**config["shocks"]),
+            Shocks(**config["city"]),
             Spill(**config["spill"]),
             terms,
         )
@@ -101,10 +105,12 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             network_name=config["network"],
             shock_mean=arrays["shock_mean"],
             shock_variance=arrays["shock_variance"],
+            city_state=(float(config["city_state"][0]), float(config["city_state"][1])),
             scores=Scores(arrays["scores"], arrays["scores_censored"]),
             short=arrays["short"],
             map=LevelMap.from_dicts(config["map"]),
             daily_map=None if daily is None else LevelMap.from_dicts(daily),
+            weather_gap=arrays["weather_gap"],
             seed=int(config["seed"]),
             unused=tuple(config["unused"]),
         )

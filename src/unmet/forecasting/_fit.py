@@ -19,14 +19,14 @@ from unmet.forecasting._lost import estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network
-from unmet.forecasting._parametric import Parametric, fit_parametric
+from unmet.forecasting._parametric import Parametric, fit_parametric, weather_gap
 from unmet.forecasting._spill import Neighbours, find_neighbours
 from unmet.forecasting._views import make_view, training_rows
 from unmet.runs import progress as progress_bar
 from unmet.runs import run_shards
 
 Floats = NDArray[np.float64]
-_LEAST_TRAINING_DAYS = 7
+_USUAL_TRAINING_DAYS = 14
 
 
 def fit_demand(
@@ -53,7 +53,7 @@ def fit_demand(
     seed : of every draw; the same panel, settings and seed give the same model.
     networks : kinds to choose among by their loss in the backtest.
     backtest_days : forecasts of so many last days are made as they would have been, to calibrate and compare.
-        Fewer are used where the panel is short: a week must be left before them.
+        Fewer are used where the panel is short: two weeks are left before them, or one of just two.
     baselines : also fit the models that know less (unaware, dropped rows), for `measures`.
     never_available : {"raise", "keep"}
         "keep" takes places that never had a vehicle to be like the average one.
@@ -76,7 +76,8 @@ def fit_demand(
         raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
     grid = make_grid(panel, never_available=never_available)
     near = _neighbours(grid, stations)
-    days = min(backtest_days, (len(grid.ds) // grid.per_day - _LEAST_TRAINING_DAYS) // 7 * 7)
+    spare = len(grid.ds) // grid.per_day - _USUAL_TRAINING_DAYS
+    days = min(backtest_days, max(7, spare // 7 * 7))
     tasks: list[tuple[str, Grid, Neighbours | None, tuple[str, ...], int, int]] = [
         ("aware", grid, near, tuple(networks), days, seed)
     ]
@@ -193,7 +194,9 @@ def _finish(
     lost = estimate_lost(model, grid, view.past, sure & enough[:, None], seed)
     daily_map, daily_rows, account = None, None, dict(found.account)
     if grid.per_day > 1:
-        mean, shape = sum_over_days(test.mean, test.shape, model.shocks.persistence, grid.per_day)
+        mean, shape = sum_over_days(
+            test.mean, test.shape, model.shocks.persistence, grid.per_day, test.common
+        )
         demand = lost.completed[:, test.first :].reshape(len(grid.places), -1, grid.per_day).sum(axis=-1)
         daily_map, account["daily"], quantiles = calibrate_days(demand, mean, shape, levels, seed)
         daily_rows = {
@@ -215,10 +218,12 @@ def _finish(
         network_name=chosen,
         shock_mean=view.past.followed.mean_after[:, -1],
         shock_variance=view.past.followed.variance_after[:, -1],
+        city_state=view.past.city.last,
         scores=type(view.scores)(view.scores.score[:, kept], view.scores.censored[:, kept]),
         short=view.short,
         map=found.map,
         daily_map=daily_map,
+        weather_gap=weather_gap(model, grid),
         seed=seed,
         daily_backtest=daily_rows,
         backtest=_backtest_columns(grid, test, chosen, found, levels),

@@ -57,8 +57,10 @@ def estimate_lost(
             for ends, row in zip(lost_ends, np.quantile(gone, (0.05, 0.95), axis=0, method="inverted_cdf")):
                 ends[place, at] = row
             completed[place, at] = total[0]
-        for name in names:
-            np.add.at(by_day[name].T, day[at], getattr(found, name).T)
+        if len(at):
+            begins = np.flatnonzero(np.diff(day[at], prepend=-1))
+            for name in names:
+                by_day[name][:, day[at[begins]]] += np.add.reduceat(getattr(found, name), begins, axis=1)
         seen = float(grid.y[place].sum())
         places[str(grid.places[place])] = {
             "observed": seen,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from unmet.calibration import LevelMap
 from unmet.forecasting._calendar import make_calendar, next_periods
 from unmet.forecasting._counts import count_quantiles
-from unmet.forecasting._curves import raw_level
+from unmet.forecasting._curves import raw_levels_by_band
 from unmet.forecasting._daily import sum_over_days
 from unmet.forecasting._inputs import Scores, inputs
 from unmet.forecasting._lost import Lost
 from unmet.forecasting._parametric import Parametric
+from unmet.runs import available_cores
 
 Floats = NDArray[np.float64]
 Columns = dict[str, np.ndarray]
@@ -35,8 +37,10 @@ class DemandModel:
     levels, places, zone, by, last : nominal levels, ids, zone, "hour" or "day", last period of the panel.
     parametric, network, network_name : the negative binomial and the quantile network that corrects it.
     shock_mean, shock_variance : what the last counts say about the shock of each place.
+    city_state : mean and variance of the city's level on the last day.
     scores : normal scores of the last weeks, for lags. `short`: how often each place ran out.
     map, daily_map : levels to use, by band of predicted rate.
+    weather_gap : by hour, log of the mean effect of recent weather less the effect of its mean.
     backtest, calibration, measures : columns, account and comparison; None after loading.
     daily_backtest : sums over days in the backtest: demand (completed by a draw), mean, quantiles.
     """
@@ -51,10 +55,12 @@ class DemandModel:
     network_name: str
     shock_mean: Floats
     shock_variance: Floats
+    city_state: tuple[float, float]
     scores: Scores
     short: Floats
     map: LevelMap
     daily_map: LevelMap | None
+    weather_gap: Floats
     seed: int
     backtest: Columns | None = None
     daily_backtest: Columns | None = None
@@ -82,8 +88,8 @@ class DemandModel:
         horizon : number of periods.
         places : ids; all by default.
         start : first period (naive UTC); by default the one after the panel.
-        weather : covariates of the panel by name, one value per period. Where none is given, the usual value
-            of the hour in the last four weeks.
+        weather : covariates of the panel by name, one value per period. Where none is given, the mean effect
+            of the hour's weather in the last four weeks; intervals do not know that it is unknown.
 
         Returns
         -------
@@ -93,9 +99,16 @@ class DemandModel:
         """
         index, ds, offset = self._ask(horizon, places, start)
         covariates = self._covariates(weather, horizon)
-        parts = []
-        for begin in range(0, len(index), _PLACES_AT_ONCE):
-            parts.append(self._quantiles(index[begin : begin + _PLACES_AT_ONCE], ds, offset, covariates))
+        chunks = [index[begin : begin + _PLACES_AT_ONCE] for begin in range(0, len(index), _PLACES_AT_ONCE)]
+
+        def run(chunk: Any) -> tuple[Floats, Floats, Floats]:
+            return self._quantiles(chunk, ds, offset, covariates)
+
+        if len(chunks) == 1:
+            parts = [run(chunks[0])]
+        else:  # NumPy works outside Python's lock, so threads are enough
+            with ThreadPoolExecutor(available_cores()) as pool:
+                parts = list(pool.map(run, chunks))
         mean, quantiles, identified = (np.concatenate(part) for part in zip(*parts))
         columns: Columns = {
             "unique_id": np.repeat(self.places[index], horizon),
@@ -112,7 +125,9 @@ class DemandModel:
             raise ValueError("forecast_days is for panels by hour; this one is by day: use forecast")
         index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, places, start)
         mean, shape = self._foreseen(index, ds, offset, {})
-        total, form = sum_over_days(mean, shape, self.parametric.shocks.persistence, self.per_day)
+        _, common = self._city(offset + 1 + np.arange(len(ds)))
+        memory = self.parametric.shocks.persistence
+        total, form = sum_over_days(mean, shape, memory, self.per_day, common)
         total, form = total.reshape(-1), form.reshape(-1)
         quantiles = count_quantiles(self.daily_map.levels(total), total, form)
         columns: Columns = {
@@ -215,25 +230,38 @@ class DemandModel:
     ) -> tuple[Floats, Floats]:
         calendar = make_calendar(ds, self.zone, self.by)
         model = self.parametric
-        rate = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, covariates), index))
+        level = model.rates.log_rate(calendar, model.terms.matrix(calendar, covariates), index)
+        if not set(model.terms.columns) <= set(covariates):
+            level = level + self.weather_gap[calendar.hour]
+        rate = np.exp(level)
         steps = offset + 1 + np.arange(len(ds))
         mean, variance = model.shocks.ahead(
             self.shock_mean[index, None], self.shock_variance[index, None], steps
         )
-        return rate * mean, mean**2 / variance
+        level, common = self._city(steps)
+        return rate * level * mean, 1 / (variance / mean**2 + common)
+
+    def _city(self, steps: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Level of the city so many periods after the panel, and its relative variance."""
+        days = (steps - 1) // self.per_day + 1
+        after, spread = (np.full(len(steps), value) for value in self.city_state)
+        mean, variance = self.parametric.city.ahead(after, spread, days)
+        return mean, variance / mean**2
 
     def _quantiles(
         self, index: Any, ds: Any, offset: int, covariates: dict[str, Floats]
     ) -> tuple[Floats, Floats, Floats]:
         mean, shape = self._foreseen(index, ds, offset, covariates)
         rate = mean.reshape(-1)
-        levels = self.map.levels(rate)
-        if self.network is not None:
+        if self.network is None:
+            levels = self.map.levels(rate)
+        else:
             part = Scores(self.scores.score[index], self.scores.censored[index])
             lags = part.lags(part.score.shape[1] + offset + np.arange(len(ds)), 7 * self.per_day)
             calendar = make_calendar(ds, self.zone, self.by)
             X = inputs(self.parametric, mean, shape, calendar, covariates, lags, self.short[index], index)
-            levels = raw_level(self.network.predict_quantiles(X), levels)
+            table = np.array([band.level for band in self.map.bands])
+            levels = raw_levels_by_band(self.network.predict_quantiles(X), self.map.band(rate), table)
         quantiles = count_quantiles(levels, rate, shape.reshape(-1))
         return rate, quantiles, self.map.identified_up_to(rate)
 

@@ -11,7 +11,8 @@ from unmet.forecasting._curves import KNOTS
 from unmet.forecasting._inputs import WEEKS_BACK
 
 Floats = NDArray[np.float64]
-MOST_ROWS = 24_576
+# Rows to train on: few different numbers, so that few programs are compiled.
+_SIZES = (24_576, 16_384, 12_288, 8_192, 6_144, 4_096)
 # Scores beyond this are as good as certain; a cap there says nothing.
 LOWEST_SCORE = -5.0
 # Short training and a penalty: what is to be learned is small, and a network left to itself learns noise.
@@ -35,8 +36,9 @@ def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None,
     from unmet.estimators import CensoredQuantileRegressor
 
     rows = np.arange(len(scores))
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng([seed, 11]).choice(len(rows), MOST_ROWS, replace=False))
+    count = next((size for size in _SIZES if size <= len(rows)), len(rows))
+    if count < len(rows):
+        rows = np.sort(np.random.default_rng([seed, 11]).choice(len(rows), count, replace=False))
     model = CensoredQuantileRegressor(
         quantiles=KNOTS,
         network=kind,

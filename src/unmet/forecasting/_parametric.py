@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._calendar import make_calendar
+from unmet.forecasting._city import CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
@@ -16,7 +17,7 @@ from unmet.forecasting._terms import TimeTerms, make_terms
 
 Floats = NDArray[np.float64]
 _RANK = 4
-_TURNS = 4
+_TURNS, _TURNS_AGAIN = 4, 1
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Parametric:
 
     rates: RateModel
     shocks: Shocks
+    city: Shocks
     spill: Spill
     terms: TimeTerms
 
@@ -35,7 +37,8 @@ class Past:
 
     Attributes
     ----------
-    rate : λ, expected demand given calendar, weather and place.
+    rate : λ, expected demand given calendar, weather and place, times the city's level of the day.
+    foreseen : λ times the level foreseen at the day's origin; `city` the levels.
     own : pickups by people who wanted this place (expected share of y; the rest came from next door).
     came : expected pickups by people who came from an empty neighbour.
     followed : shocks as known before and after each period.
@@ -44,6 +47,8 @@ class Past:
     """
 
     rate: Floats
+    foreseen: Floats
+    city: CityDays
     own: Floats
     came: Floats
     followed: Followed
@@ -67,15 +72,15 @@ def fit_parametric(
     if start is None or start.rates.slope.shape != (columns.shape[1],):
         rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
         rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
-        model, turns = Parametric(rates, Shocks(0.25, 0.0), NONE, terms), _TURNS
+        model, turns = Parametric(rates, Shocks(0.25, 0.0), Shocks(1e-4, 0.0), NONE, terms), _TURNS
     else:
-        model, turns = replace(start, terms=terms), 2
+        model, turns = replace(start, terms=terms), _TURNS_AGAIN
     for turn in range(turns):
         past = look_back(model, grid, near)
         shocks = model.shocks
         expected = past.rate * grid.exposure
-        if turn != 2:
-            first = start is None and turn == 0
+        if turn in (0, turns - 1):
+            first = turns == _TURNS and turn == 0
             shocks = estimate_shocks(past.own, expected, grid.known, None if first else shocks)
         spill, came = model.spill, past.came
         if near is not None:
@@ -93,17 +98,33 @@ def fit_parametric(
             spill=came if near is not None else None,
             rounds=5,
         )
-        model = Parametric(rates, shocks, spill, terms)
+        model = Parametric(rates, shocks, model.city, spill, terms)
+        if turn == turns - 1:
+            day = day_of(len(grid.ds), len(grid.ds), grid.per_day)
+            expected = np.exp(rates.log_rate(calendar, columns)) * grid.exposure
+            model = replace(model, city=estimate_city(past.own, expected, day))
     return model
 
 
-def look_back(model: Parametric, grid: Grid, near: Neighbours | None = None) -> Past:
-    """Rates, shocks and flows of the periods of a grid, which may be longer than the one fitted to."""
+def look_back(
+    model: Parametric, grid: Grid, near: Neighbours | None = None, origin: int | None = None
+) -> Past:
+    """Rates, shocks and flows of the periods of a grid, which may be longer than the one fitted to.
+
+    Days begin at `origin` (by default the end of the grid) and whole days around it.
+    """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
-    rate = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
+    plain = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
+    day = day_of(len(grid.ds), len(grid.ds) if origin is None else origin, grid.per_day)
+    walks = near is not None and model.spill.share > 0
+    everybody = plain * grid.exposure
+    if near is not None and walks:
+        everybody = everybody + flows(model.spill, near, (plain - everybody) * grid.known, grid.exposure)[0]
+    city = follow_city(model.city, grid.y, everybody, day)
+    rate = plain * city.after
     expected = rate * grid.exposure
     missed = rate * (1 - grid.exposure) * grid.known
-    own, walks = grid.y, near is not None and model.spill.share > 0
+    own = grid.y
     followed = follow(model.shocks, own, expected)
     if near is not None and walks:
         # Whose pickups these were is judged by what was known then, so that forecasts see no later hour.
@@ -116,7 +137,7 @@ def look_back(model: Parametric, grid: Grid, near: Neighbours | None = None) -> 
     came, went = np.zeros_like(rate), np.zeros_like(rate)
     if near is not None and walks:
         came, went = flows(model.spill, near, unserved, grid.exposure)
-    return Past(rate, own, came, followed, shape, inverse, unserved, went)
+    return Past(rate, plain * city.mean, city, own, came, followed, shape, inverse, unserved, went)
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:
@@ -132,4 +153,22 @@ def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int)
     mean = np.where(begun, past.followed.mean_after[:, before], 1.0)
     variance = np.where(begun, past.followed.variance_after[:, before], model.shocks.variance)
     mean, variance = model.shocks.ahead(mean, variance, steps)
-    return past.rate[:, first:last] * mean, mean**2 / variance
+    common = past.city.variance[first:last] / past.city.mean[first:last] ** 2
+    return past.foreseen[:, first:last] * mean, 1 / (variance / mean**2 + common)
+
+
+def weather_gap(model: Parametric, grid: Grid) -> Floats:
+    """By hour of the day: log of the mean effect of the last four weeks' weather, less that of its mean.
+
+    Rain keeps people away for an hour, and the mean of rain would do so a little in every hour.
+    """
+    recent = slice(-28 * grid.per_day, None)
+    calendar = make_calendar(grid.ds[recent], grid.zone, grid.by)
+    covariates = {name: values[recent] for name, values in grid.covariates.items()}
+    seen = model.terms.matrix(calendar, covariates) @ model.rates.slope
+    usual = model.terms.matrix(calendar, {}) @ model.rates.slope
+    gap = np.zeros(24)
+    for hour in np.unique(calendar.hour):
+        rows = calendar.hour == hour
+        gap[hour] = np.log(np.exp(seen[rows] - usual[rows]).mean())
+    return gap

@@ -38,12 +38,15 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
     """Draw what happened at each place, given all that was seen.
 
     Shocks follow their gamma distributions given all periods, tied to each other in time by a normal copula
-    with the persistence of shocks. Rates carry the uncertainty of levels and of cells, the latter shared by
-    all places. Given both, the rest is Poisson; walkers are drawn by their expected shares.
+    with the persistence of shocks. Rates carry the uncertainty of levels, profiles and cells, the latter
+    shared by all places. Given both, the rest is Poisson; walkers are drawn by their expected
+    shares, which carry the uncertainty of the chance to walk.
     """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
-    level, cell = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
-    common = np.random.default_rng([seed, 23]).standard_normal((draws, calendar.cells)) * cell
+    level, cell, profile = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
+    shared = np.random.default_rng([seed, 23])
+    common = shared.standard_normal((draws, calendar.cells)) * cell
+    walkers = np.exp(model.spill.error * shared.standard_normal((draws, 1)))
     missed = past.rate * (1 - grid.exposure) * grid.known
     expected = past.rate * grid.exposure * past.shape / past.inverse_scale
     went = past.went / np.maximum(past.unserved, 1e-300)
@@ -54,30 +57,42 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
         noise = _chain(rng, draws, at, model.shocks.persistence)
         shape = past.shape[place, at]
         shock = _gamma(noise, shape) / past.inverse_scale[place, at]
-        drift = level[place] * rng.standard_normal((draws, 1)) + common[:, calendar.cell[at]]
-        spread = level[place] ** 2 + cell[calendar.cell[at]] ** 2
+        own = common + profile[place] * rng.standard_normal((draws, calendar.cells))
+        drift = level[place] * rng.standard_normal((draws, 1)) + own[:, calendar.cell[at]]
+        spread = level[place] ** 2 + (cell**2 + profile[place] ** 2)[calendar.cell[at]]
         unserved = rng.poisson(missed[place, at] * shock * np.exp(drift - spread / 2))
         foreign = np.zeros_like(unserved)
         next_door = np.zeros_like(unserved)
         if model.spill.share > 0:
-            next_door = rng.binomial(unserved, np.clip(went[place, at], 0, 1))
+            next_door = rng.binomial(unserved, np.clip(walkers * went[place, at], 0, 1))
             foreign = rng.binomial(
                 np.broadcast_to(grid.y[place, at].astype(np.int64), unserved.shape),
-                np.clip(came[place, at], 0, 1),
+                np.clip(walkers * came[place, at], 0, 1),
             )
         yield PlaceDraws(place, at, unserved, next_door, foreign)
 
 
 def _uncertainty(
     model: Parametric, grid: Grid, past: Past, cell: NDArray[np.int64], cells: int
-) -> tuple[Floats, Floats]:
-    """Standard errors of the logarithm of levels (P,) and cells (C,), from the information in the counts."""
+) -> tuple[Floats, Floats, Floats]:
+    """Standard errors of log rates from the information in the counts: levels, cells, profiles (P, C).
+
+    That of a place's profile Σₖ loading × factor is f′ Vᵢ f + l′ V_c l, with V the inverse information on the
+    loadings of the place and on the factors of the cell.
+    """
     memory = model.shocks.persistence
     spread = model.shocks.variance * (1 + memory) / (1 - memory)
     expected = past.rate * grid.exposure
     information = expected / (1 + expected * spread)
-    by_cell = np.bincount(cell, information.sum(axis=0), minlength=cells)
-    return 1 / np.sqrt(information.sum(axis=1) + 0.5), 1 / np.sqrt(by_cell + 4.0)
+    both = np.stack([np.bincount(cell, row, minlength=cells) for row in information])
+    loading, factor = model.rates.loading, model.rates.factor
+    rank = np.eye(loading.shape[1])
+    of_places = np.linalg.inv(np.einsum("pc,ck,cl->pkl", both, factor, factor, optimize=True) + rank)
+    of_cells = np.linalg.inv(np.einsum("pc,pk,pl->ckl", both, loading, loading, optimize=True) + 2 * rank)
+    profile = np.einsum("ck,pkl,cl->pc", factor, of_places, factor, optimize=True)
+    profile += np.einsum("pk,ckl,pl->pc", loading, of_cells, loading, optimize=True)
+    level = 1 / np.sqrt(both.sum(axis=1) + 0.5)
+    return level, 1 / np.sqrt(both.sum(axis=0) + 4.0), np.sqrt(np.maximum(profile, 0.0))
 
 
 def _chain(rng: np.random.Generator, draws: int, at: NDArray[np.int64], memory: float) -> Floats:

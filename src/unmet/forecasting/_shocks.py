@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
-_PLACES = 40
+_PLACES = 32
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,23 @@ def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
     a + y and b + μ; until the next period it returns towards mean 1 and the stationary variance (moments
     are matched).
     """
+    if shocks.persistence == 0:
+        shape, rate = 1 / shocks.variance + y, 1 / shocks.variance + expected
+        plain = np.ones_like(expected), np.full_like(expected, shocks.variance)
+        return Followed(*plain, shape / rate, shape / (rate * rate))
+    memory, square = shocks.persistence, shocks.persistence**2
+    back, fresh = 1 - memory, (1 - square) * shocks.variance
+    counts, means = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)
     mean, variance = np.ones(len(y)), np.full(len(y), shocks.variance)
-    out = [np.empty_like(expected) for _ in range(4)]
-    for t in range(y.shape[1]):
-        out[0][:, t], out[1][:, t] = mean, variance
-        shape, rate = mean * mean / variance + y[:, t], mean / variance + expected[:, t]
-        after, spread = shape / rate, shape / (rate * rate)
-        out[2][:, t], out[3][:, t] = after, spread
-        mean, variance = shocks.ahead(after, spread, 1)
-    return Followed(*out)
+    out = np.empty((4, *counts.shape))
+    for t in range(len(counts)):
+        out[0, t], out[1, t] = mean, variance
+        rate = mean / variance + means[t]
+        after = (mean * mean / variance + counts[t]) / rate
+        spread = after / rate
+        out[2, t], out[3, t] = after, spread
+        mean, variance = back + memory * after, square * spread + fresh
+    return Followed(*(np.ascontiguousarray(part.T) for part in out))
 
 
 def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]:
@@ -66,15 +74,12 @@ def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]
     persistence 0 this is a = r + y, b = r + μ.
     """
     r = 1 / shocks.variance
-    forward = follow(shocks, y, expected)
-    backward = follow(shocks, y[:, ::-1], expected[:, ::-1])
-    shapes, rates = [], []
-    for found, turn in ((forward, slice(None)), (backward, slice(None, None, -1))):
-        mean, variance = found.mean[:, turn], found.variance[:, turn]
-        shapes.append(mean * mean / variance)
-        rates.append(mean / variance)
-    shape = np.maximum(shapes[0] + shapes[1] - r, 0.5 * r) + y
-    rate = np.maximum(rates[0] + rates[1] - r, 0.25 * r) + expected
+    both = follow(shocks, np.vstack([y, y[:, ::-1]]), np.vstack([expected, expected[:, ::-1]]))
+    rates = both.mean / both.variance
+    shapes = rates * both.mean
+    ahead, back = slice(None, len(y)), slice(len(y), None)
+    shape = np.maximum(shapes[ahead] + shapes[back, ::-1] - r, 0.5 * r) + y
+    rate = np.maximum(rates[ahead] + rates[back, ::-1] - r, 0.25 * r) + expected
     return shape, rate
 
 
@@ -84,28 +89,32 @@ def estimate_shocks(
     """Variance and persistence with the highest likelihood of each count given those before it.
 
     Log-likelihood of a row: log Γ(a+y) − log Γ(a) + a log b + y log μ − (a+y) log(b+μ), searched on a grid
-    that is refined (from a wide grid, or around `start`). Of many places, an even choice of 40 decides.
+    that is refined (from a wide grid, or around `start`). Of many places, an even choice of 32 decides.
     """
     order = np.argsort(expected.sum(axis=1), kind="stable")
     some = order[np.unique(np.linspace(0, len(order) - 1, min(_PLACES, len(order))).round().astype(int))]
     y, expected, known = y[some], expected[some], known[some]
     if start is None:
         spread, memory = np.geomspace(0.01, 2.0, 6), np.array([0.0, 0.4, 0.7, 0.9, 0.97])
-        best, ratio, gap, passes = _best(y, expected, known, spread, memory), 2.0, 0.15, 3
+        best, ratio, gap, passes = best_shocks(y, expected, known, spread, memory)[0], 2.0, 0.15, 3
     else:
-        best, ratio, gap, passes = start, 1.4, 0.06, 1
+        best, ratio, gap, passes = start, 1.4, 0.06, 2
     for _ in range(passes):
         spread = np.clip(best.variance * ratio ** np.array([-1.0, 0.0, 1.0]), 1e-3, 10.0)
         memory = np.unique(np.clip(best.persistence + gap * np.array([-1.0, 0.0, 1.0]), 0.0, 0.995))
-        best = _best(y, expected, known, spread, memory)
+        best, _ = best_shocks(y, expected, known, spread, memory)
         ratio, gap = np.sqrt(ratio), gap / 2
     return best
 
 
-def _best(y: Floats, expected: Floats, known: NDArray[np.bool_], spread: Floats, memory: Floats) -> Shocks:
+def best_shocks(
+    y: Floats, expected: Floats, known: NDArray[np.bool_], spread: Floats, memory: Floats
+) -> tuple[Shocks, float]:
+    """The pair of variance and persistence with the highest log-likelihood, and that."""
     pairs = np.array([(v, p) for v in spread for p in memory])
-    index = int(np.argmax(_likelihood(y, expected, known, pairs)))
-    return Shocks(float(pairs[index, 0]), float(pairs[index, 1]))
+    fit = _likelihood(y, expected, known, pairs)
+    index = int(np.argmax(fit))
+    return Shocks(float(pairs[index, 0]), float(pairs[index, 1])), float(fit[index])
 
 
 def _likelihood(y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 Floats = NDArray[np.float64]
 _NEIGHBOURS = 4
@@ -24,10 +25,14 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Spill:
-    """Chance of walking d metres to the nearest neighbour that has a vehicle: share · exp(−d / walk)."""
+    """Chance of walking d metres to the nearest neighbour that has a vehicle: share · exp(−d / walk).
+
+    `error` is the standard error of log share, the walk being given.
+    """
 
     share: float
     walk: float
+    error: float = 0.0
 
     def chance(self, metres: Floats) -> Floats:
         return self.share * np.exp(-metres / self.walk)
@@ -38,7 +43,7 @@ NONE = Spill(0.0, 1.0)
 
 def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
     """The four nearest places of each; places without coordinates have none (infinitely far)."""
-    from sklearn.neighbors import NearestNeighbors
+    from scipy.spatial import KDTree
 
     lat, lng = np.asarray(latitude, np.float64), np.asarray(longitude, np.float64)
     found = np.isfinite(lat) & np.isfinite(lng)
@@ -50,7 +55,7 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
         return Neighbours(index, metres)
     flat = np.cos(np.deg2rad(lat[where].mean()))
     points = np.column_stack([lat[where], lng[where] * flat]) * _METRES_PER_DEGREE
-    distance, near = NearestNeighbors(n_neighbors=count + 1).fit(points).kneighbors(points)
+    distance, near = KDTree(points).query(points, k=count + 1)
     own = near == np.arange(len(where))[:, None]
     own[~own.any(axis=1), -1] = True  # several places at one point: drop the last instead of itself
     index[where] = where[near[~own].reshape(-1, count)]
@@ -67,11 +72,11 @@ def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) ->
     came, went = np.zeros_like(unserved), np.zeros_like(unserved)
     if spill.share == 0:
         return came, went
-    left = np.ones_like(unserved)
+    left, ones = np.ones_like(unserved), np.ones(len(unserved))
     for k in range(near.index.shape[1]):
         target = near.index[:, k]
         flow = unserved * left * exposure[target] * spill.chance(near.metres[:, k])[:, None]
-        np.add.at(came, target, flow)
+        came += sparse.csr_array((ones, (target, np.arange(len(target)))), shape=(len(came),) * 2) @ flow
         went += flow
         left = left * np.where(np.isfinite(near.metres[:, k])[:, None], 1 - exposure[target], 1.0)
     return came, went
@@ -99,5 +104,7 @@ def estimate_spill(
         for share in _SHARES:
             value = fit(share * came)
             if value > top:
-                best, top = Spill(share, walk), value
+                total = own + share * came
+                information = ((share * came) ** 2 / (total * (1 + total / form))).sum()
+                best, top = Spill(share, walk, float(1 / np.sqrt(information))), value
     return best

@@ -66,14 +66,14 @@ def make_view(
     model: Parametric, grid: Grid, near: Neighbours | None, seed: int, origins_from: int | None = None
 ) -> View:
     """Look at a grid with a model; forecasts are renewed at `origins_from` and whole days around it."""
-    past = look_back(model, grid, near)
+    past = look_back(model, grid, near, origins_from)
     rng = np.random.default_rng([seed, 7])
     level = past.rate * grid.exposure * past.shape / past.inverse_scale
     share = np.where(past.came > 0, past.came / np.maximum(level + past.came, 1e-12), 0.0)
     counts = grid.y - rng.binomial(grid.y.astype(np.int64), np.clip(share, 0, 1))
     periods = len(grid.ds)
     first = (periods if origins_from is None else origins_from) % grid.per_day
-    mean = past.rate.copy()
+    mean = past.foreseen.copy()
     shape = np.full_like(mean, 1 / model.shocks.variance)
     mean[:, first:], shape[:, first:] = look_ahead(model, past, first, periods, grid.per_day)
     below, mass = count_step(counts, mean, shape)
@@ -94,18 +94,20 @@ def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats,
         min(y, threshold) with its threshold; "seen": counts as they are.
     """
     grid = view.grid
-    week = 7 * grid.per_day
-    periods = len(grid.ds)
-    rows = (grid.known & (grid.exposure > 0))[:, week:].reshape(-1)
-    X = view.inputs(week, periods)[rows]
+    week, periods = 7 * grid.per_day, len(grid.ds)
+    first = (
+        week if periods >= 2 * week else grid.per_day
+    )  # rows without any lag only where there are few others
+    rows = (grid.known & (grid.exposure > 0))[:, first:].reshape(-1)
+    X = view.inputs(first, periods)[rows]
     rng = np.random.default_rng([seed, 17])
     if use == "exposure":
         below, mass = count_step(view.completed(rng), view.mean, view.shape)
     else:
         below, mass = view.below, view.mass
-    scores = score(below + view.uniform * mass)[:, week:].reshape(-1)[rows]
+    scores = score(below + view.uniform * mass)[:, first:].reshape(-1)[rows]
     if use != "threshold":
         return X, scores, None
     cap = np.where(np.isfinite(grid.threshold), grid.threshold, 0.0)
-    caps = score(count_step(cap, view.mean, view.shape)[0])[:, week:].reshape(-1)[rows]
+    caps = score(count_step(cap, view.mean, view.shape)[0])[:, first:].reshape(-1)[rows]
     return X, scores, caps
