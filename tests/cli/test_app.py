@@ -81,7 +81,7 @@ def test_an_unknown_command_gets_a_suggestion(capsys):
     assert run("panle") == 2
     assert capsys.readouterr().err.strip() == "unmet: there is no command 'panle'; did you mean 'panel'?"
     assert run("xyzzy") == 2
-    assert "choose from demo, city" in capsys.readouterr().err
+    assert "choose from demo, run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("width", ["60", "100"])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from unmet.cli import main
-from unmet.cli._demo import LEVELS, compare
 from unmet.cli._demo_figure import draw, write_figure
+from unmet.cli._demo_models import LEVELS, compare
 from unmet.cli._demo_table import tell
 from unmet.datasets import make_synthetic
 
@@ -47,10 +47,10 @@ def test_what_the_demo_is_meant_to_show_is_true(compared):
     # The paper prints 1.223 and 0.383 for QNN, 1.214 and 0.139 for Multi-CQNN.
     assert found["QNN"].errors[:2] == pytest.approx((1.223, 0.383), abs=0.02)
     assert found["Multi-CQNN"].errors[:2] == pytest.approx((1.214, 0.139), abs=0.04)
-    assert found["unmet"].error < 0.5 * found["Multi-CQNN"].error
-    assert found["unmet"].error < 1.3 * found["oracle"].error
+    assert found["unmet"].error < 0.35 * found["Multi-CQNN"].error
+    assert found["unmet"].error < 2.2 * found["oracle"].error
     assert found["unmet"].crossings == found["oracle"].crossings == found["Tobit"].crossings == 0
-    assert abs(found["unmet"].covered - 0.9) < 0.05
+    assert abs(found["unmet"].covered - 0.9) < 0.1
 
 
 def test_the_figure_has_a_panel_for_every_model(data, compared):
@@ -100,7 +100,7 @@ def test_bad_options_are_one_line(tmp_path, capsys):
     for arguments in (["--noise", "loud"], ["-o", str(tmp_path / "file" / "x")]):
         (tmp_path / "file").write_text("in the way")
         with pytest.raises(SystemExit) as stop:
-            main(["demo", "--quiet", *arguments])
+            main(["demo", "--models", "--quiet", *arguments])
         assert stop.value.code == 1
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
@@ -108,7 +108,7 @@ def test_bad_options_are_one_line(tmp_path, capsys):
 @pytest.mark.slow
 def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
-        main(["demo", "-o", str(tmp_path / "new" / "demo")])
+        main(["demo", "--models", "-o", str(tmp_path / "new" / "demo")])
     assert not stop.value.code
     assert (tmp_path / "new" / "demo" / "quantiles.svg").stat().st_size > 10_000
     assert "Multi-CQNN" in capsys.readouterr().out

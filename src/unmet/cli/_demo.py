@@ -1,140 +1,56 @@
-"""`unmet demo`: six models on data whose truth is known, as a table and a figure."""
+"""`unmet demo`: the whole way on a simulated city, whose truth is known; or six models on synthetic data."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from unmet.datasets import SyntheticData
+from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet demo -o out/demo"
-
-LEVELS = (0.05, 0.5, 0.95)
-# As in the paper: one linear layer with no other intercept than x0 = 1, Adam at a constant 0.01, patience 10.
-# Only the start differs: the paper's networks start at ones, which happen to be the true coefficients.
-PAPER = {
-    "head": "free",
-    "loss": "published",
-    "learning_rate": 0.01,
-    "schedule": "constant",
-    "patience": 10,
-    "l2": 0.001,
-    "initialiser": "normal",
-    "standardise": False,
-    "fit_intercept": False,
-}
-
-
-@dataclass(frozen=True)
-class Result:
-    """A fitted model and how well it did on the test rows."""
-
-    name: str
-    about: str
-    model: Any
-    seconds: float
-    errors: tuple[float, ...]  # mean absolute error against the true quantiles, one per level
-    covered: float
-    length: float
-    crossings: int
-
-    @property
-    def error(self) -> float:
-        """The mean of the errors over the levels."""
-        return sum(self.errors) / len(self.errors)
 
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the figure.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all files.")
     ] = Path("out/demo"),
+    size: Annotated[str, typer.Option(help="Size of the city: village, town, city.")] = "town",
+    days: Annotated[int, typer.Option(min=28, help="Days of trips.")] = 90,
+    ahead: Annotated[int, typer.Option(min=7, help="Days after them, in which targets are played.")] = 28,
+    shocks: Annotated[str, typer.Option(help="independent or persistent.")] = "independent",
+    models: Annotated[
+        bool, typer.Option("--models", help="Compare six models on synthetic data, no city.")
+    ] = False,
     noise: Annotated[
-        str, typer.Option(help="Noise of the data: heteroskedastic, gaussian, mixture, student, …")
+        str, typer.Option(help="--models: heteroskedastic, gaussian, mixture, student, …")
     ] = "heteroskedastic",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the data; 42 gives the paper's rows.")] = 42,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the data. [default: 1; 42, the paper's, with --models]")
+    ] = None,
+    jobs: options.Jobs = -1,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Fit six models to censored data and compare them with the truth.
+    """Simulate a city, recover its demand from its files alone, and hold that against the truth.
 
-    QNN ignores the censoring; CQNN, Multi-CQNN and Tobit know of it; then the default of this package; and
-    the oracle, the same model fitted to the latent values: as good as it gets.
+    Trips, feeds and weather of the city are written and read back as an operator's would be; then panel, fit,
+    forecast, plan, report. Last, stock targets are played in the days that follow.
     """
-    from unmet.cli._demo_figure import write_figure
-    from unmet.cli._demo_table import tell
-    from unmet.datasets import make_synthetic
+    if models:
+        from unmet.cli._demo_models import show_models
 
-    data = make_synthetic(noise, seed=seed)
-    output.mkdir(parents=True, exist_ok=True)
-    results, preparing = compare(data, shown=False if quiet else None)
-    tell(data, results, preparing, write_figure(data, results, output))
+        show_models(output, noise, 42 if seed is None else seed, quiet)
+        return
+    from unmet.cli._demo_city import run_city
 
-
-def compare(data: SyntheticData, shown: bool | None = None) -> tuple[list[Result], float]:
-    """Fit and measure every model; the seconds that went into preparing programs come second.
-
-    Each model is fitted twice, to the same bits: the first time includes compiling, the second is the time
-    that is told.
-    """
-    from time import perf_counter
-
-    from unmet.runs import progress
-
-    results, preparing = [], 0.0
-    with progress(6, "Fitting", "models", shown=shown) as bar:
-        for name, about, model, rows in models(data):
-            began = perf_counter()
-            model.fit(**rows)
-            first = perf_counter() - began
-            model.fit(**rows)
-            seconds = perf_counter() - began - first
-            preparing += max(0.0, first - seconds)
-            results.append(measure(data, name, about, model, seconds))
-            bar.advance()
-    return results, preparing
-
-
-def models(data: SyntheticData) -> Iterator[tuple[str, str, Any, dict[str, Any]]]:
-    """Name, description, unfitted model and arguments of `fit`, one after the other."""
-    import numpy as np
-
-    from unmet.estimators import CensoredQuantileRegressor, TobitRegressor
-
-    split = data.split()
-    rows = np.sort(np.concatenate([split.train, split.validation]))
-    unaware = {"X": data.X[rows], "y": data.y[rows]}
-    aware = {**unaware, "threshold": data.threshold[rows]}
-    latent = {"X": data.X[rows], "y": data.latent[rows]}
-    stop = {"validation": np.isin(rows, split.validation)}
-    common: dict[str, Any] = {"quantiles": LEVELS, "side": data.side, "random_state": 0, "progress": False}
-    paper = {**common, **PAPER}
-    yield "QNN", "ignores censoring", CensoredQuantileRegressor(**paper, joint=False), unaware | stop
-    yield "CQNN", "a network per quantile", CensoredQuantileRegressor(**paper, joint=False), aware | stop
-    yield "Multi-CQNN", "one network", CensoredQuantileRegressor(**paper), aware | stop
-    yield "Tobit", "normal, one spread", TobitRegressor(**common), aware
-    yield "unmet", "the default", CensoredQuantileRegressor(**common), aware
-    yield "oracle", "sees latent values", CensoredQuantileRegressor(**common), latent
-
-
-def measure(data: SyntheticData, name: str, about: str, model: Any, seconds: float) -> Result:
-    """Hold one model against the truth on the test rows."""
-    from unmet import metrics
-
-    test = data.split().test
-    estimated = model.predict_quantiles(data.X[test])
-    truth = data.quantile(LEVELS)[test]
-    low, high = estimated[:, 0], estimated[:, -1]
-    return Result(
-        name,
-        about,
-        model,
-        seconds,
-        tuple(metrics.mae(estimated[:, k], truth[:, k]) for k in range(len(LEVELS))),
-        metrics.icp(data.latent[test], low, high),
-        metrics.mil(low, high),
-        int(metrics.crossings(estimated)),
+    run_city(
+        output,
+        size=size,
+        days=days,
+        ahead=ahead,
+        shocks=shocks,
+        seed=1 if seed is None else seed,
+        jobs=options.jobs_of(jobs),
+        as_json=as_json,
+        quiet=quiet,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unmet.cli._demo import Result
+    from unmet.cli._demo_models import Result
     from unmet.datasets import SyntheticData
 
 # Where almost all rows lie, and what the true curves need.

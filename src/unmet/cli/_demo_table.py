@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unmet.cli._demo import Result
+    from unmet.cli._demo_models import Result
     from unmet.datasets import SyntheticData
 
 

@@ -52,8 +52,9 @@ class CensoredQuantileRegressor(CensoredRegressor):
         paper's figures. Simple, convex for linear models, but inconsistent.
     smoothing : float
         Width of the Huber smoothing of the loss, in standard deviations of y if standardised; 0: none.
-    learning_rate, schedule : float, {"constant", "cosine"}
-        Adam's rate, and whether it falls to zero over max_epochs.
+    learning_rate, schedule : float or "auto", {"constant", "cosine"}
+        Adam's rate ("auto": 0.05 for linear networks, 0.02 for others), and whether it falls to zero over
+        max_epochs.
     max_epochs : int or None
         None: about 2,000 gradient steps.
     patience : int or None
@@ -107,7 +108,7 @@ class CensoredQuantileRegressor(CensoredRegressor):
         joint: bool = True,
         loss: str = "censored",
         smoothing: float = 0.0,
-        learning_rate: float = 0.02,
+        learning_rate: float | str = "auto",
         schedule: str = "cosine",
         max_epochs: int | None = None,
         patience: int | None = None,

@@ -20,6 +20,9 @@ from unmet.networks import (
     remember_hash,
 )
 
+# "auto": linear networks bear a higher rate.
+_RATE, _LINEAR_RATE = 0.02, 0.05
+
 
 @remember_hash
 @dataclass(frozen=True)
@@ -146,7 +149,8 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The training parameters, checked, under the names of `Settings`."""
     p = parameters
     check_choice("side", p["side"], ("right", "left"))
-    check_number("learning_rate", p["learning_rate"], 0, open_=True)
+    if p["learning_rate"] != "auto":
+        check_number("learning_rate", p["learning_rate"], 0, open_=True)
     check_choice("schedule", p["schedule"], ("constant", "cosine"))
     for name in ("max_epochs", "patience"):
         if p[name] is not None:
@@ -161,6 +165,8 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     check_choice("initialiser", p["initialiser"], INITIALISERS)
     as_given = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2"
     checked = {name: p[name] for name in (*as_given.split(), "n_restarts", "initialiser")}
+    if p["learning_rate"] == "auto":
+        checked["learning_rate"] = _LINEAR_RATE if p.get("network") == "linear" else _RATE
     checked["clip_norm"] = float("inf") if p["clip_norm"] is None else float(p["clip_norm"])
     if isinstance(p["batch_size"], Integral):
         checked["batch_size"] = int(p["batch_size"])  # also NumPy's whole numbers

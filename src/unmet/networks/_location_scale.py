@@ -56,7 +56,7 @@ class LocationScale:
     link: str = "hyperbola"
     scale_ridge: float = 0.01
     shape_ridge: float = 0.1
-    likelihood: float = 0.3
+    likelihood: float = 0.6
     weight_rows: bool = True
     grid: tuple[float, ...] = GRID
 

@@ -48,7 +48,7 @@ def configurations() -> tuple[Model, ...]:
         varied("linear σ", scale="linear"),
         DEFAULT.but("default, small MLP", **_SMALL),
         stopping("default", head="location-scale"),
-        Model("first recipe", {"head": LocationScale(**_FIRST)}),
+        Model("first recipe", {"head": LocationScale(**_FIRST), "learning_rate": 0.02}),
         Model("monotone", {"head": "monotone"}),
         stopping("monotone", head="monotone"),
         stopping("monotone, small MLP", head="monotone", **_SMALL),

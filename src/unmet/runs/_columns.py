@@ -40,9 +40,12 @@ def write_columns(
         raise ValueError(f"columns must be at least one and of equal length, got {lengths}")
     notes = ", ".join(f"{_quoted(f'unmet.{key}')}: {_quoted(text)}" for key, text in (about or {}).items())
     options = "FORMAT parquet, COMPRESSION zstd" + (f", KV_METADATA {{{notes}}}" if notes else "")
-    with tempfile.TemporaryDirectory(prefix="unmet-") as folder, duckdb.connect() as con:
+    with (
+        tempfile.TemporaryDirectory(prefix="unmet-") as folder,
+        duckdb.connect() as con,
+    ):
         staged = Path(folder) / "table"
-        con.execute("SET threads = 1")
+        con.execute("SET threads = 1; SET enable_progress_bar = false")
         con.register("given", arrays)
         con.execute(f"COPY (FROM given) TO {_quoted(str(staged))} ({options})")
         with open(staged, "rb") as source, atomic_write(target) as file:
@@ -59,7 +62,7 @@ def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]
         raise ValueError(f"file {path} does not exist")
     name = _quoted(str(path))
     with duckdb.connect() as con:
-        con.execute("SET TimeZone = 'UTC'")
+        con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
         try:
             notes = con.execute(
                 f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"

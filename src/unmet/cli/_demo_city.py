@@ -1,0 +1,86 @@
+"""The demo's city: simulated, written to files, read back, recovered, and held against its truth."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unmet.cli._panel_summary import Watching
+from unmet.cli._panel_work import PanelInputs
+from unmet.cli._pipeline import do_fit, do_forecast, do_panel, do_plan, do_report
+from unmet.cli._run_files import write_json
+from unmet.cli._run_summary import tell
+from unmet.runs import Steps, progress
+
+if TYPE_CHECKING:
+    from unmet.datasets.city import City
+
+TITLE = "Demand of a simulated city"
+
+
+def run_city(
+    output: Path,
+    *,
+    size: str,
+    days: int,
+    ahead: int,
+    shocks: str,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Everything, step by step; asked again, what is finished is kept."""
+    shown = False if quiet else None
+    settings = {"size": size, "days": days, "ahead": ahead, "shocks": shocks, "seed": seed}
+
+    @cache
+    def whole() -> City:
+        from unmet.datasets import make_city
+
+        with progress(100, "City", "percent", shown=shown) as bar:
+            return make_city(
+                size,
+                days=days + ahead,
+                seed=seed,
+                shocks=shocks,
+                progress=lambda share: bar.advance(int(100 * share) - bar.done),
+            )
+
+    def write() -> None:
+        from unmet.datasets.city import first_days
+
+        shutil.rmtree(output / "city", ignore_errors=True)
+        first_days(whole(), days).write(output / "city", snapshots=None)
+
+    def hold_against_truth() -> None:
+        from unmet.cli._demo_truth import compare_with_truth
+
+        write_json(output / "truth.json", compare_with_truth(output, whole(), days, shown))
+
+    with Steps(output, source={"city": settings}) as steps:
+        steps.run("city", write, settings=settings, outputs=["city"])
+        made = output / "city"
+        inputs = PanelInputs(
+            trips=[made / "trips.csv.gz"],
+            status=[made / "station_status_events.csv.gz"],
+            stations=[made / "station_information.json"],
+            zone="America/New_York",
+            weather=made / "weather.csv",
+        )
+        with Watching(shown=shown) as watching:
+            do_panel(steps, inputs, watching)
+        do_fit(steps, networks=("linear", "mlp"), seed=seed, jobs=jobs, shown=shown)
+        do_forecast(steps, horizon=168)
+        do_plan(steps, fleet=None, cost_lost=1.0, cost_idle=0.1, free=False)
+        steps.run(
+            "truth",
+            hold_against_truth,
+            inputs=[output / name for name in ("city", "model", "backtest.parquet", "lost.parquet")],
+            settings=settings,
+            outputs=["truth.json"],
+        )
+        do_report(steps, title=TITLE)
+    tell(output, as_json=as_json, quiet=quiet)
