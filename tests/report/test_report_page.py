@@ -191,11 +191,14 @@ def test_an_inferred_stock_is_said(copy: Path):
 
 
 def test_the_demo_says_what_is_true(copy: Path):
-    played = {"observed_usage": 1000, "unmet": 700, "true_demand": 600, "days": 28}
-    truth = {"demand": 12345, "lost": 678}
-    (copy / "demo.json").write_text(json.dumps({"played": played, "truth": truth}))
+    targets = {"lost_observed": 1000, "lost_estimated": 700, "lost_true": 600, "days": 28, "gap_closed": 0.75}
+    truth = {"targets": targets, "lost": {"true": 678, "requests": 12345}}
+    (copy / "truth.json").write_text(json.dumps(truth))
     page = write_report(copy).read_text(encoding="utf-8")
+    assert "1,000 rides are lost with targets from observed usage, 700 with targets from this run" in page
     assert "closes 75% of the gap" in page
+    (copy / "truth.json").write_text(json.dumps(truth | {"targets": targets | {"gap_closed": -0.2}}))
+    assert "closes nothing of the gap" in write_report(copy).read_text(encoding="utf-8")
     assert "wanted 12,345 rides" in page
 
 
@@ -243,3 +246,47 @@ def test_riders_served_next_door_are_told_apart(copy: Path):
     )
     page = write_report(copy).read_text(encoding="utf-8")
     assert "about <strong>77</strong> riders (90% 60–90)" in page
+
+
+def test_nothing_lost_in_two_days_is_a_report_too(tmp_path: Path):
+    folder = write_sample_run(tmp_path, places=2, days=2, horizon=1)
+    columns, about = read_columns(folder / "lost.parquet")
+    for name in ("lost_mean", "lost_q05", "lost_q95"):
+        columns[name][:] = 0.0
+    columns["censored"][:] = False
+    write_columns(folder / "lost.parquet", columns, about=about)
+    totals = json.loads((folder / "lost_total.json").read_text())
+    nothing = {"mean": 0.0, "q05": 0.0, "q95": 0.0}
+    for entry in (totals, *totals["places"].values()):
+        seen = entry["observed"]
+        entry.update(lost=nothing, demand={"mean": seen, "q05": seen, "q95": seen})
+    totals["places"]["P01"]["lost"] = {"mean": None, "q05": None, "q95": None}  # a place never available
+    (folder / "lost_total.json").write_text(json.dumps(totals))
+    page = write_report(folder).read_text(encoding="utf-8")
+    assert 'lost <strong class="c-lost">0</strong> rides' in page
+    assert "0 or more" in page
+
+
+def test_many_places_get_fewer_days_and_a_shorter_horizon():
+    from unmet.report._curves import FINE_BUDGET, _room
+    from unmet.report._grid import make_grid
+
+    when = np.datetime64("2024-04-01", "us") + np.arange(28 * 24) * np.timedelta64(3600, "s")
+    past = make_grid({"unique_id": np.array(["a"] * len(when), dtype=object), "ds": when}, "UTC")
+    assert _room(past, 60, 168) == (28 * 24, 168)
+    assert _room(past, 330, 168) == (7 * 24, 168)
+    kept, ahead = _room(past, 2000, 168)
+    assert (kept, ahead % 24) == (24, 0)
+    assert 2000 * (kept * 6.5 + ahead * 5) <= FINE_BUDGET
+    assert _room(None, 60, 168) == (0, 168)
+
+
+def test_long_fleet_curves_are_thinned_with_both_ends():
+    from unmet.report._tables import thinned
+
+    rows = [{"fleet": n} for n in range(505)]
+    found = thinned(rows)
+    assert len(found) <= 62
+    assert (found[0], found[-1]) == (rows[0], rows[-1])
+    assert thinned(rows[:10]) == rows[:10]
+    assert thinned([]) == []

@@ -77,7 +77,7 @@ def _fine(
     past = make_grid(backtest, zone) if backtest is not None else None
     future = make_grid(forecast, zone) if forecast is not None else None
     ahead = len(future.times) if future is not None else 0
-    keep = _history(past, len(ids), ahead)
+    keep, ahead = _room(past, len(ids), ahead)
     length = keep + ahead
     values = {name: np.full((len(ids), length), np.nan) for name in (*QUANTILES, "y", "ran_out")}
     number = {identity: n for n, identity in enumerate(ids)}
@@ -88,8 +88,8 @@ def _fine(
         _place(values, past, flags, number, slice(0, keep), ("ran_out",))
         clock += past.clock[len(past.times) - keep :].tolist()
     if future is not None and forecast is not None:
-        _place(values, future, forecast, number, slice(keep, length), QUANTILES)
-        clock += future.clock.tolist()
+        _place(values, future, forecast, number, slice(keep, length), QUANTILES, first=True)
+        clock += future.clock[:ahead].tolist()
     found, steps = [], []
     for n in range(len(ids)):
         every = np.stack([values[name][n] for name in (*QUANTILES, "y")])
@@ -102,17 +102,18 @@ def _fine(
     return clock, keep, found, steps
 
 
-def _history(past: Grid | None, places: int, ahead: int) -> int:
-    """How many of the last periods are kept: whole days, as many as the page has room for."""
-    if past is None:
-        return 0
-    _, starts = past.days
-    total, kept = len(past.times), 0
-    for days in _HISTORY_DAYS:
-        kept = total - int(starts[-days]) if days <= len(starts) else total
-        if places * (kept * 6.5 + ahead * 5) <= FINE_BUDGET:
-            return kept
-    return kept
+def _room(past: Grid | None, places: int, ahead: int) -> tuple[int, int]:
+    """How many periods of the past (whole days) and of the horizon the page has room for."""
+    kept = 0
+    if past is not None:
+        _, starts = past.days
+        for days in _HISTORY_DAYS:
+            kept = len(past.times) - (int(starts[-days]) if days <= len(starts) else 0)
+            if places * (kept * 6.5 + ahead * 5) <= FINE_BUDGET:
+                break
+    while ahead > 24 and places * (kept * 6.5 + ahead * 5) > FINE_BUDGET:
+        ahead = max(24, ahead - 24)
+    return kept, ahead
 
 
 def _place(
@@ -122,8 +123,9 @@ def _place(
     number: dict[str, int],
     where: slice,
     names: tuple[str, ...],
+    first: bool = False,
 ) -> None:
-    """Put the last periods of a table into their slice; places that the past does not know are left out."""
+    """Put the last (or first) periods of a table into their slice; places without a past are left out."""
     own = [n for n, identity in enumerate(grid.ids) if identity in number]
     target = [number[grid.ids[n]] for n in own]
     width = where.stop - where.start
@@ -131,4 +133,5 @@ def _place(
         return
     for name in names:
         # The whole part of a quantile is the quantile of the count.
-        values[name][target, where] = np.floor(grid.matrix(columns[name])[own, -width:])
+        whole = np.floor(grid.matrix(columns[name])[own])
+        values[name][target, where] = whole[:, :width] if first else whole[:, -width:]

@@ -125,7 +125,7 @@ class ReportData:
     plan: tuple[dict[str, Any], ...] = ()
     moves: tuple[dict[str, Any], ...] = ()
     fleet: tuple[dict[str, Any], ...] = ()
-    demo: dict[str, Any] | None = None
+    truth: dict[str, Any] | None = None
     account: dict[str, Any] = field(default_factory=dict)
     next_door: Interval | None = None
 

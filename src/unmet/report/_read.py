@@ -55,7 +55,7 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
     places = _places(lost, grid, totals, stations, folder)
     backtest = maybe_table(folder / "backtest.parquet", ("unique_id", "ds", "y", "censored", *_QUANTILES))
     forecast = maybe_table(folder / "forecast.parquet", ("unique_id", "ds", "mean", *_QUANTILES))
-    account = read_json(folder / "panel.json")
+    account, truth = read_json(folder / "panel.json"), read_json(folder / "truth.json")
     return ReportData(
         title=clean(title, "Unmet demand"),
         zone=zone,
@@ -75,7 +75,7 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
         plan=read_rows(folder / "plan.csv", _PLAN),
         moves=read_rows(folder / "moves.csv", ("rank", "vehicles", "rides_saved")),
         fleet=read_rows(folder / "fleet.csv", ("fleet", "service_level", "expected_lost")),
-        demo=read_json(folder / "demo.json"),
+        truth=truth if isinstance(truth, dict) else None,
         account=account if isinstance(account, dict) else {},
         next_door=interval(totals["next_door"]) if isinstance(totals.get("next_door"), dict) else None,
     )

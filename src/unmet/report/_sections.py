@@ -76,10 +76,11 @@ def _forecast(data: ReportData) -> dict[str, Any]:
 def _plan(data: ReportData) -> dict[str, Any]:
     saved = sum(row["rides_saved"] or 0.0 for row in data.plan)
     lost = sum(row["expected_lost_usual"] or 0.0 for row in data.plan)
-    stock = sum(row["usual_stock"] or 0.0 for row in data.plan) if data.plan else None
+    stock = round(sum(row["usual_stock"] or 0.0 for row in data.plan)) if data.plan else None
     drawn = None
     if len(data.fleet) > 1:
-        drawn = pair(lambda width, kind: fleet_figure(data.fleet, width, kind, stock))
+        rows = tables.thinned(data.fleet)
+        drawn = pair(lambda width, kind: fleet_figure(rows, width, kind, stock))
     return {
         "plan_saved": saved,
         "plan_lost": lost,
@@ -87,19 +88,31 @@ def _plan(data: ReportData) -> dict[str, Any]:
         "plan_table": tables.plan_table(data),
         "moves_table": tables.moves_table(data),
         "fleet_table": tables.fleet_table(data),
-        "played": _played(data.demo),
+        "targets": _targets(data.truth),
     }
 
 
-def _played(demo: Any) -> dict[str, Any] | None:
+def _targets(truth: dict[str, Any] | None) -> dict[str, Any] | None:
     """Lost rides with three kinds of targets, played in the simulated city; see docs/report.md."""
-    played = demo.get("played") if isinstance(demo, dict) else None
-    names = ("observed_usage", "unmet", "true_demand")
-    if not isinstance(played, dict) or not all(known(played.get(name)) for name in names):
+    targets = (truth or {}).get("targets")
+    names = ("lost_observed", "lost_estimated", "lost_true")
+    if not isinstance(targets, dict) or not all(known(targets.get(name)) for name in names):
         return None
-    gap = played["observed_usage"] - played["true_demand"]
-    closed = (played["observed_usage"] - played["unmet"]) / gap if gap > 0 else None
-    return {**played, "closed": closed}
+    return targets
+
+
+def _truth(truth: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What riders of the simulated city wanted, and what was lost."""
+    lost = (truth or {}).get("lost")
+    if not isinstance(lost, dict) or not all(known(lost.get(name)) for name in ("true", "requests")):
+        return None
+    held = (truth or {}).get("forecast_coverage")
+    return {
+        "lost": lost["true"],
+        "demand": lost["requests"],
+        "forecasts": held.get("randomised") if isinstance(held, dict) else None,
+        "past": (truth or {}).get("censored_rows_coverage"),
+    }
 
 
 def _trust(data: ReportData) -> dict[str, Any]:
@@ -108,7 +121,6 @@ def _trust(data: ReportData) -> dict[str, Any]:
     drawn = None
     if points.before or points.after:
         drawn = pair(lambda width, kind: calibration_figure(points, width, kind), 420.0, 320.0)
-    truth = data.demo.get("truth") if isinstance(data.demo, dict) else None
     return {
         "calibration_pair": drawn,
         "coverage": calibration.get("coverage") or {},
@@ -117,7 +129,7 @@ def _trust(data: ReportData) -> dict[str, Any]:
         "bands_table": tables.bands_table(data),
         "measures_table": tables.measures_table(data),
         "best": _best(data),
-        "truth": truth if isinstance(truth, dict) else None,
+        "truth": _truth(data.truth),
     }
 
 

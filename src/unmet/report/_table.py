@@ -10,7 +10,7 @@ from typing import Any
 from unmet.report._data import Interval, PlaceTotals
 from unmet.report._numbers import between, known, number, percent
 
-MOST_ROWS = 1500
+MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from unmet.report._data import Interval, ReportData
@@ -159,7 +159,7 @@ def plan_table(data: ReportData) -> Table | None:
                 _signed(change),
                 count(row["expected_lost_usual"]),
                 count(row["expected_lost_target"]),
-                count(row["rides_saved"], bar=saved / most if most > 0 else 0.0),
+                count(row["rides_saved"], bar=max(0.0, saved / most) if most > 0 else 0.0),
                 count(row["value_of_next_vehicle"]),
                 words("yes" if row.get("identified", True) else "no"),
             ]
@@ -210,12 +210,20 @@ def moves_table(data: ReportData) -> Table | None:
     return make_table("moves", caption, columns, rows, sorted_by=(0, "ascending"))
 
 
+def thinned(rows: Sequence[dict[str, Any]], most: int = 60) -> list[dict[str, Any]]:
+    """At most about `most` rows in even steps, the first and the last among them."""
+    step = max(1, -(-(len(rows) - 1) // most))
+    found = list(rows[::step])
+    return found if not rows or found[-1] is rows[-1] else [*found, rows[-1]]
+
+
 def fleet_table(data: ReportData) -> Table | None:
     """Fleet size against service level."""
     if not data.fleet:
         return None
     rows = [
-        [count(row["fleet"]), share(row["service_level"]), count(row["expected_lost"])] for row in data.fleet
+        [count(row["fleet"]), share(row["service_level"]), count(row["expected_lost"])]
+        for row in thinned(data.fleet)
     ]
     columns = (("Vehicles", True), ("Demand served", True), ("Expected lost rides", True))
     return make_table("fleet", "Fleet size and service level", columns, rows, sorted_by=(0, "ascending"))

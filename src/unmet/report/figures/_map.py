@@ -44,7 +44,7 @@ def place_map(places: Sequence[PlaceTotals]) -> PlaceMap | None:
     near = away <= max(5_000.0, 8 * float(np.quantile(away, 0.75)))
     chosen = [n for n, keep in zip(on, near) if keep]
     x, y, height, per_unit = _project(east[near], north[near])
-    ends = breaks(max([places[n].lost.mean for n in chosen] + [1e-9]))
+    ends = breaks(max(places[n].lost.mean for n in chosen) or 1.0)
     parts = [_ground(height, per_unit)]
     largest = _largest_radius(len(chosen), height)
     # The large ones first, so that small ones stay on top and can be pointed at.

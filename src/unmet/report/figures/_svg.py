@@ -58,11 +58,15 @@ class Frame:
     height: float
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    left: float = 46
+    left: float = 0  # room for the labels of the y axis, unless given
     right: float = 10
     top: float = 14
     bottom: float = 30
     parts: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.left:
+            self.left = 14 + 8.6 * max(3, *(len(number(value)) for value in ticks(*self.y_range)))
 
     def x(self, value: float) -> float:
         low, high = self.x_range

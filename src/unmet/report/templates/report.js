@@ -143,17 +143,19 @@
   function drawSeries(host, series) {
     const width = Math.max(260, host.clientWidth || 680);
     const height = width > 500 ? 280 : 230;
-    const left = 40, right = 8, top = 26, bottom = 28;
+    const right = 8, top = 26, bottom = 28;
     const count = series.clock.length;
     const finite = (values) => (values || []).filter(Number.isFinite);
     const upper = Math.max(1, ...finite(series.high), ...finite(series.high50), ...finite(series.mid), ...finite(series.seen)) * 1.12;
+    const marks = ticks(upper, 5);
+    const left = 14 + 7.4 * Math.max(3, ...marks.map((value) => show(value).length));
     const dx = (width - left - right) / Math.max(1, count - 1);
     const x = (n) => left + n * dx;
     const y = (value) => height - bottom - ((height - top - bottom) * Math.min(value, upper)) / upper;
     const at = (n, value) => `${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
     host.replaceChildren();
     const svg = node(host, "svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": series.label, tabindex: "0" });
-    for (const value of ticks(upper, 5)) {
+    for (const value of marks) {
       node(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) });
       node(svg, "text", { class: "tick", x: left - 6, y: y(value), dy: ".32em", "text-anchor": "end" }, show(value));
     }
