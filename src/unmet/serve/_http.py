@@ -85,12 +85,10 @@ def read_request(scope: Scope, receive: Receive) -> Request:
     return Request(scope["method"], scope["path"], query, headers, receive)
 
 
-async def send_reply(send: Send, reply: Reply, *, head: bool = False, close: bool = False) -> None:
-    """Send a reply with the headers that every reply carries; `head` leaves the body out."""
-    headers = [
-        ("content-type", reply.content_type),
-        ("content-length", str(len(reply.body))),
-        ("content-security-policy", reply.policy),
+# What every reply carries, ready to be sent.
+_ALWAYS = tuple(
+    (name.encode(), value.encode())
+    for name, value in (
         ("x-content-type-options", "nosniff"),
         ("x-frame-options", "DENY"),
         ("referrer-policy", "no-referrer"),
@@ -98,10 +96,19 @@ async def send_reply(send: Send, reply: Reply, *, head: bool = False, close: boo
         ("cross-origin-resource-policy", "same-origin"),
         ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
         ("cache-control", "no-store"),
+    )
+)
+
+
+async def send_reply(send: Send, reply: Reply, *, head: bool = False, close: bool = False) -> None:
+    """Send a reply; `head` leaves the body out, `close` ends the connection after it."""
+    own = [
+        ("content-type", reply.content_type),
+        ("content-length", str(len(reply.body))),
+        ("content-security-policy", reply.policy),
         *reply.headers,
+        *([("connection", "close")] if close else []),
     ]
-    if close:
-        headers.append(("connection", "close"))
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-    await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in own]
+    await send({"type": "http.response.start", "status": reply.status, "headers": [*raw, *_ALWAYS]})
     await send({"type": "http.response.body", "body": b"" if head else reply.body})
