@@ -60,3 +60,12 @@ def test_panels_by_day() -> None:
     grid = make_grid(toy.panel)
     past = look_back(fit_parametric(grid), grid)
     assert past.rate.sum() == pytest.approx(toy.rate.sum(), rel=0.15)
+
+
+@pytest.mark.parametrize(("places", "days", "by"), [(1, 15, "hour"), (1, 14, "day"), (2, 20, "day")])
+def test_few_places_and_few_days(places: int, days: int, by: str) -> None:
+    grid = make_grid(make_toy(places=places, days=days, by=by).panel)
+    near = find_neighbours(40 + np.arange(places) * 0.002, np.full(places, -74.0))
+    past = look_back(fit_parametric(grid, near), grid, near)
+    assert np.isfinite(past.rate).all()
+    assert 0.5 < past.rate.mean() / grid.y.mean() < 2.5

@@ -12,6 +12,7 @@ from unmet.forecasting._shocks import Shocks, best_shocks, follow
 Floats = NDArray[np.float64]
 # Gain in log-likelihood that a memory must bring to be believed.
 _CLEAR_GAIN = 2.0
+STEADY = Shocks(1e-6, 0.0)
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,17 @@ def follow_city(city: Shocks, own: Floats, expected: Floats, day: NDArray[np.int
 
 
 def estimate_city(own: Floats, expected: Floats, day: NDArray[np.int64]) -> Shocks:
-    """Variance and day-to-day memory of the level; a memory must bring a clear gain."""
+    """Variance and day-to-day memory of the level; without a memory that brings a clear gain the level is 1.
+
+    A level that does not last foretells nothing, and what it adds to the variance of a place is already
+    there in that place's own shocks.
+    """
     y, mu = _totals(own, expected, day)
     known = np.ones(y.shape, bool)
     spread = np.geomspace(1e-4, 0.5, 10)
-    fresh, at = best_shocks(y, mu, known, spread, np.zeros(1))
+    _, at = best_shocks(y, mu, known, spread, np.zeros(1))
     lasting, top = best_shocks(y, mu, known, spread, np.array([0.3, 0.5, 0.7, 0.8, 0.9, 0.95]))
-    return lasting if top > at + _CLEAR_GAIN else fresh
+    return lasting if top > at + _CLEAR_GAIN else STEADY
 
 
 def _totals(own: Floats, expected: Floats, day: NDArray[np.int64]) -> tuple[Floats, Floats]:

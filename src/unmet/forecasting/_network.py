@@ -17,7 +17,7 @@ _SIZES = (24_576, 16_384, 12_288, 8_192, 6_144, 4_096)
 LOWEST_SCORE = -5.0
 # Short training and a penalty: what is to be learned is small, and a network left to itself learns noise.
 KINDS: dict[str, dict[str, Any]] = {
-    "linear": {"max_epochs": 12},
+    "linear": {"max_epochs": 12, "learning_rate": 0.02},
     "mlp": {"max_epochs": 10, "learning_rate": 0.005, "hidden": (16,)},
     "lstm": {"max_epochs": 8, "learning_rate": 0.005, "units": 8, "sequence": (WEEKS_BACK, 2)},
 }

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._calendar import make_calendar
-from unmet.forecasting._city import CityDays, day_of, estimate_city, follow_city
+from unmet.forecasting._city import STEADY, CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
@@ -72,7 +72,7 @@ def fit_parametric(
     if start is None or start.rates.slope.shape != (columns.shape[1],):
         rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
         rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
-        model, turns = Parametric(rates, Shocks(0.25, 0.0), Shocks(1e-4, 0.0), NONE, terms), _TURNS
+        model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), _TURNS
     else:
         model, turns = replace(start, terms=terms), _TURNS_AGAIN
     for turn in range(turns):
