@@ -10,7 +10,7 @@ from unmet.cli import main
 @pytest.mark.slow
 def test_a_small_city_from_end_to_end(tmp_path, capsys):
     output = tmp_path / "demo"
-    command = ["demo", "-o", str(output), "--size", "village", "--days", "42", "--ahead", "7", "--jobs", "1"]
+    command = ["demo", "-o", str(output), "--size", "village", "--days", "49", "--jobs", "1"]
     with pytest.raises(SystemExit) as end:
         main(command)
     assert not end.value.code
@@ -22,5 +22,5 @@ def test_a_small_city_from_end_to_end(tmp_path, capsys):
     assert abs(truth["lost"]["estimated"]["mean"] / truth["lost"]["true"] - 1) < 0.2
     assert 0.85 < truth["forecast_coverage"]["randomised"] < 0.95
     assert 0.8 < truth["censored_rows_coverage"] < 0.97
-    assert truth["targets"]["days"] == 7
+    assert truth["targets"]["days"] == 28
     assert truth["targets"]["requests"] > truth["targets"]["lost_true"] > 0

@@ -15,8 +15,7 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all files.")
     ] = Path("out/demo"),
     size: Annotated[str, typer.Option(help="Size of the city: village, town, city.")] = "town",
-    days: Annotated[int, typer.Option(min=28, help="Days of trips.")] = 90,
-    ahead: Annotated[int, typer.Option(min=7, help="Days after them, in which targets are played.")] = 28,
+    days: Annotated[int, typer.Option(min=42, help="Days of trips.")] = 90,
     shocks: Annotated[str, typer.Option(help="independent or persistent.")] = "independent",
     models: Annotated[
         bool, typer.Option("--models", help="Compare six models on synthetic data, no city.")
@@ -34,7 +33,8 @@ def demo(
     """Simulate a city, recover its demand from its files alone, and hold that against the truth.
 
     Trips, feeds and weather of the city are written and read back as an operator's would be; then panel, fit,
-    forecast, plan, report. Last, stock targets are played in the days that follow.
+    forecast, plan, report. Last, the final four weeks are played again with stock targets from usage, from
+    the estimated demand and from the true one.
     """
     if models:
         from unmet.cli._demo_models import show_models
@@ -47,7 +47,6 @@ def demo(
         output,
         size=size,
         days=days,
-        ahead=ahead,
         shocks=shocks,
         seed=1 if seed is None else seed,
         jobs=options.jobs_of(jobs),

@@ -25,7 +25,6 @@ def run_city(
     *,
     size: str,
     days: int,
-    ahead: int,
     shocks: str,
     seed: int,
     jobs: int,
@@ -34,31 +33,36 @@ def run_city(
 ) -> None:
     """Everything, step by step; asked again, what is finished is kept."""
     shown = False if quiet else None
-    settings = {"size": size, "days": days, "ahead": ahead, "shocks": shocks, "seed": seed}
+    settings = {"size": size, "days": days, "shocks": shocks, "seed": seed}
 
     @cache
     def whole() -> City:
         from unmet.datasets import make_city
+        from unmet.datasets.city import even_targets, replay
 
         with progress(100, "City", "percent", shown=shown) as bar:
-            return make_city(
+            city = make_city(
                 size,
-                days=days + ahead,
+                days=days,
                 seed=seed,
                 shocks=shocks,
-                progress=lambda share: bar.advance(int(100 * share) - bar.done),
+                progress=lambda share: bar.advance(int(50 * share) - bar.done),
+            )
+            # Vans that fill all places evenly, as if demand were unknown: so there is something to win.
+            return replay(
+                city,
+                even_targets(city),
+                progress=lambda share: bar.advance(50 + int(50 * share) - bar.done),
             )
 
     def write() -> None:
-        from unmet.datasets.city import first_days
-
         shutil.rmtree(output / "city", ignore_errors=True)
-        first_days(whole(), days).write(output / "city", snapshots=None)
+        whole().write(output / "city", snapshots=None)
 
     def hold_against_truth() -> None:
         from unmet.cli._demo_truth import compare_with_truth
 
-        write_json(output / "truth.json", compare_with_truth(output, whole(), days, shown))
+        write_json(output / "truth.json", compare_with_truth(output, whole(), shown))
 
     with Steps(output, source={"city": settings}) as steps:
         steps.run("city", write, settings=settings, outputs=["city"])

@@ -14,29 +14,21 @@ if TYPE_CHECKING:
     from unmet.datasets.city import City
 
 
-def compare_with_truth(folder: Path, city: City, days: int, shown: bool | None) -> dict[str, Any]:
-    """Lost rides, coverage and the worth of stock targets, against the truth.
-
-    Parameters
-    ----------
-    folder : a run on the first `days` days of `city`.
-    city : the whole city, with the days in which targets are played.
-    """
-    from unmet.datasets.city import first_days
+def compare_with_truth(folder: Path, city: City, shown: bool | None) -> dict[str, Any]:
+    """Lost rides, coverage and the worth of stock targets, against the truth of the city of a run."""
     from unmet.metrics import icp
 
-    seen = first_days(city, days)
-    truth = _Truth(seen)
+    truth = _Truth(city)
     total = json.loads((folder / "lost_total.json").read_text())
     backtest, _ = read_columns(folder / "backtest.parquet")
     lost, _ = read_columns(folder / "lost.parquet")
-    latent = truth.of(backtest, seen.truth.latent)
+    latent = truth.of(backtest, city.truth.latent)
     cut = lost["censored"].astype(bool)
-    behind = truth.of(lost, seen.truth.latent)[cut]
-    requests, missed = int(seen.truth.latent.sum()), int((seen.truth.lost - seen.truth.rival).sum())
+    behind = truth.of(lost, city.truth.latent)[cut]
+    requests, missed = int(city.truth.latent.sum()), int((city.truth.lost - city.truth.rival).sum())
     return {
         "lost": {"true": missed, "estimated": total["lost"], "requests": requests},
-        "share_empty": seen.share_empty,
+        "share_empty": city.share_empty,
         "forecast_coverage": {
             "randomised": icp(latent, backtest["q05"], backtest["q95"], randomised=True),
             "plain": icp(latent, np.floor(backtest["q05"]), np.floor(backtest["q95"])),
@@ -44,7 +36,7 @@ def compare_with_truth(folder: Path, city: City, days: int, shown: bool | None) 
         "censored_rows_coverage": icp(
             behind, lost["demand_q05"][cut], lost["demand_q95"][cut], randomised=True
         ),
-        "targets": _play(folder, city, days, shown),
+        "targets": _play(folder, city, backtest, truth, shown),
     }
 
 
@@ -53,39 +45,49 @@ class _Truth:
 
     def __init__(self, city: City) -> None:
         self.place = {name: index for index, name in enumerate(city.map.ids)}
-        self.first = city.hours.first
+        self.first, self.shape = city.hours.first, city.rate.shape
 
     def of(self, columns: dict[str, np.ndarray], values: np.ndarray) -> np.ndarray:
+        """Entries of a table (places, hours) for the rows of `columns`."""
+        return values[self._where(columns)]
+
+    def table(self, columns: dict[str, np.ndarray], values: np.ndarray) -> np.ndarray:
+        """Values of rows as a table (places, hours), 0 where there is no row."""
+        found = np.zeros(self.shape)
+        found[self._where(columns)] = values
+        return found
+
+    def _where(self, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         row = np.array([self.place[str(name)] for name in columns["unique_id"]])
-        hour = (columns["ds"].astype("datetime64[s]").astype(np.int64) - self.first) // 3600
-        return values[row, hour]
+        return row, (columns["ds"].astype("datetime64[s]").astype(np.int64) - self.first) // 3600
 
 
-def _play(folder: Path, city: City, days: int, shown: bool | None) -> dict[str, Any]:
-    """Lost rides in the days after, with targets from usage, from the estimate and from the truth."""
+def _play(
+    folder: Path, city: City, backtest: dict[str, np.ndarray], truth: _Truth, shown: bool | None
+) -> dict[str, Any]:
+    """Lost rides of the days of the backtest, played with targets from usage, estimate and truth.
+
+    The estimate is that of the backtest: made for each day with what was known before it.
+    """
     from unmet.forecasting import load_demand
     from unmet.planning import gap_closed, play_three
     from unmet.runs import progress
 
-    model = load_demand(folder / "model")
-    begin = int(np.flatnonzero(city.hours.day >= days)[0])
-    horizon = city.rate.shape[1] - begin
-    found = model.rates(horizon)
-    order = {str(place): index for index, place in enumerate(model.places)}
-    rows = [order[name] for name in city.map.ids]
-    rate, shape = np.zeros(city.rate.shape), np.ones(city.rate.shape)
-    rate[:, begin:] = found["rate"].reshape(-1, horizon)[rows]
-    shape[:, begin:] = found["shape"].reshape(-1, horizon)[rows]
+    rate = truth.table(backtest, backtest["mean"])
+    hours = np.flatnonzero(rate.any(axis=0))
+    # Hours before the first whole local day of the backtest stay as they were.
+    first_day = int(city.hours.day[hours[0]] + (city.hours.hour[hours[0]] > 0))
+    shape = float(np.median(load_demand(folder / "model").rates(1)["shape"]))
     with progress(100, "Targets", "percent", shown=shown) as bar:
         played = play_three(
             city,
             rate,
             shape,
-            first_day=days,
+            first_day=first_day,
             progress=lambda share: bar.advance(int(100 * share) - bar.done),
         )
     return {
-        "days": city.settings.days - days,
+        "days": city.settings.days - first_day,
         "requests": played["true"].requests,
         **{f"lost_{name}": one.lost for name, one in played.items()},
         "gap_closed": gap_closed(played["observed"], played["estimated"], played["true"]),

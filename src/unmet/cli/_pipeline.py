@@ -5,6 +5,7 @@ panel → fit → forecast → plan → report, all in one folder kept by `unmet
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,8 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
 
         model = load_demand(folder / "model")
         stations, _ = read_columns(folder / "stations.parquet")
-        usual = usual_day(read_panel(folder / "panel.parquet"), model)
+        total = json.loads((folder / "lost_total.json").read_text())
+        usual = usual_day(read_panel(folder / "panel.parquet"), model, total["lost"]["mean"])
         order = {place: index for index, place in enumerate(stations["unique_id"])}
         at = np.array([order[place] for place in model.places])
         capacity = np.maximum(stations["capacity"][at], np.ceil(usual["stock"]))
@@ -141,7 +143,7 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
     return steps.run(
         "plan",
         make,
-        inputs=[folder / name for name in ("model", "panel.parquet", "stations.parquet")],
+        inputs=[folder / name for name in ("model", "panel.parquet", "stations.parquet", "lost_total.json")],
         settings={"fleet": fleet, "cost_lost": cost_lost, "cost_idle": cost_idle, "free": free},
         outputs=["plan.csv", "moves.csv", "fleet.csv", "curves.json"],
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from unmet.forecasting import DemandModel
 from unmet.forecasting._calendar import make_calendar
+from unmet.planning._lost import balanced_returns
 
 # Days of history that say what usually stands at a place and what usually comes back.
 _USUAL_DAYS = 28
@@ -15,12 +16,18 @@ _USUAL_DAYS = 28
 _FIRST_HOUR = 4
 
 
-def usual_day(panel: Any, model: DemandModel) -> dict[str, np.ndarray]:
+def usual_day(panel: Any, model: DemandModel, lost: float = 0.0) -> dict[str, np.ndarray]:
     """Demand of the first whole day ahead, and what usually stands and comes back on such a day.
 
-    ``rate``, ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
+    Returns come where they usually do, as many as the demand ahead (:func:`balanced_returns`). ``rate``,
+    ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
     (places,). The day starts at 4 h local. Returns are means over the last four weeks of the same weekday and
     hour, stock the mean over the last four weeks at the start of the day.
+
+    Parameters
+    ----------
+    panel : Panel with the places of the model.
+    lost : estimated lost rides of the whole panel: the share of demand that was not served does not return.
     """
     per_day = model.per_day
     ahead = model.rates(2 * per_day)
@@ -42,13 +49,16 @@ def usual_day(panel: Any, model: DemandModel) -> dict[str, np.ndarray]:
     returns = panel["returns"].astype(float).reshape(-1, size)[:, recent]
     stock = panel["stock_start"].astype(float).reshape(-1, size)[:, recent]
     same = past.week[:, None] == clock.week[day]
+    demand = np.nan_to_num(panel["y"].astype(float)).sum() + float(lost)
+    served = float(np.clip(1.0 - lost / max(demand, 1.0), 0.0, 1.0))
     come_back = np.nan_to_num(returns) @ same / np.maximum(same.sum(axis=0), 1)
+    rate = ahead["rate"].reshape(shape)[:, day]
     starts = past.hour == _FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
     standing = np.nan_to_num(np.where(np.isfinite(stock[:, starts]), stock[:, starts], 0.0).mean(axis=1))
     return {
-        "rate": ahead["rate"].reshape(shape)[:, day],
+        "rate": rate,
         "shape": ahead["shape"].reshape(shape)[:, day],
-        "returns": come_back,
+        "returns": balanced_returns(rate, come_back, served),
         "stock": standing,
         "identified": identified,
     }

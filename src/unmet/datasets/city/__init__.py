@@ -1,7 +1,6 @@
 """A simulated city with known latent demand: places, rides, feeds and the truth behind them."""
 
 from unmet.datasets.city._city import City, Rides, make_city
-from unmet.datasets.city._first_days import first_days
 from unmet.datasets.city._replay import even_targets, morning_targets, replay
 from unmet.datasets.city._settings import SIZES, CitySettings
 from unmet.datasets.city._truth import Stock, Truth
@@ -15,7 +14,6 @@ __all__ = [
     "Stock",
     "Truth",
     "even_targets",
-    "first_days",
     "make_city",
     "morning_targets",
     "replay",
