@@ -135,10 +135,10 @@ def ask_app(
     path: str,
     method: str = "GET",
     headers: dict[str, str] | None = None,
-    body: bytes = b"",
+    body: bytes | None = b"",
     times: int = 1,
 ) -> list[Answered]:
-    """Ask an ASGI application, `times` times at once, without a server."""
+    """Ask an ASGI application, `times` times at once, without a server; a body of None never comes."""
     path, _, query = path.partition("?")
     given = {"host": "localhost"} | (headers or {})
     scope = {
@@ -153,6 +153,8 @@ def ask_app(
         sent: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
+            if body is None:
+                await asyncio.Event().wait()
             return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: Any) -> None:

@@ -5,6 +5,7 @@ import signal
 import pytest
 from serve_tools import start_service
 
+from unmet.cli import main
 from unmet.cli._serve import serve
 
 
@@ -25,3 +26,12 @@ def test_another_address_without_a_token_does_not_start(run_folder):
 def test_a_folder_of_something_else_does_not_start(tmp_path):
     with pytest.raises(ValueError, match="unmet run"):
         serve(tmp_path, port=0)
+
+
+def test_a_refusal_is_one_line(run_folder, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["serve", str(run_folder), "--host", "0.0.0.0", "--port", "0"])
+    assert stop.value.code == 1
+    told = capsys.readouterr().err
+    assert told.startswith("unmet serve: 0.0.0.0 can be reached from other machines: give a token")
+    assert told.count("\n") == 1

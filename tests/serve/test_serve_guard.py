@@ -218,6 +218,13 @@ def test_an_answer_that_takes_too_long_is_given_up(run_folder):
     assert "took too long" in answered.json["detail"]
 
 
+def test_a_body_that_never_comes_is_not_waited_for(run_folder):
+    app = slow_app(run_folder, Limits(seconds=0.2))
+    (answered,) = ask_app(app, "/api/plan", "POST", {"content-type": "application/json"}, body=None)
+    assert answered.status == 408
+    assert answered.headers["connection"] == "close"
+
+
 def test_too_many_at_once_are_sent_away(run_folder):
     app = slow_app(run_folder, Limits(requests=3), seconds=0.2)
     found: list[Answered] = ask_app(app, "/api/places", times=8)

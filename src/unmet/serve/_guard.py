@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 from dataclasses import dataclass, field
@@ -46,12 +47,16 @@ class Guard:
         return None if self.token is None else self._check_token(request, self.token)
 
     def bounded(self, receive: Receive) -> Receive:
-        """`receive` that stops at the largest body, for bodies that do not tell their length."""
+        """`receive` that stops at the largest body, also where it does not tell its length, and at silence."""
         seen = 0
 
         async def limited() -> Message:
             nonlocal seen
-            message = await receive()
+            try:
+                async with asyncio.timeout(self.limits.seconds / 2):
+                    message = await receive()
+            except TimeoutError:
+                raise Problem(408, "the body did not arrive in time") from None
             seen += len(message.get("body", b""))
             if seen > self.limits.body:
                 raise self._too_large()

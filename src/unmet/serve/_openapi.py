@@ -21,8 +21,10 @@ PROBLEM = {
 PROBLEMS = {
     400: "a parameter is wrong",
     401: "the token is missing or wrong",
+    403: "the request comes from the page of another origin",
     404: "there is no such place or period",
     405: "the method is not one of this path",
+    408: "the body did not arrive in time",
     413: "the body is too large",
     415: "the body is not JSON",
     421: "the Host header names another service",

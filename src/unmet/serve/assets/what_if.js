@@ -20,9 +20,9 @@
     node.append(...children);
     return node;
   };
-  const show = (value, digits = 1) =>
+  const show = (value, digits = 1, least = 0) =>
     value === null || value === undefined ? "–"
-      : value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) >= 100 ? 0 : digits });
+      : value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: Math.abs(value) >= 100 ? least : digits });
 
   const ask = async (path, values, signal) => {
     const query = new URLSearchParams();
@@ -92,7 +92,7 @@
     const rows = [...plan.places].sort((a, b) => moved(b) - moved(a) || b.target - a.target).slice(0, 10);
     fill(table, "Stock targets", ["Place", "Usual stock", "Target", "Lost rides", "Next vehicle saves"],
       rows.map((row) => [row.identified ? row.name : `${row.name} (demand not fully identified)`, show(row.usual_stock),
-        show(row.target), show(row.expected_lost, 2), show(row.value_of_next_vehicle, 2)]));
+        show(row.target), show(row.expected_lost, 2, 2), show(row.value_of_next_vehicle, 2, 2)]));
     const own = plan.places.find((row) => row.unique_id === place.value);
     chosen.textContent = own
       ? `${own.name}: ${show(own.target)} vehicles, ${show(own.expected_lost, 2)} rides lost; one more would save ${show(own.value_of_next_vehicle, 2)}.`
@@ -107,7 +107,7 @@
 
   const tellForecast = (found) => {
     const { q05, q50, q95 } = found.quantiles;
-    const [width, height, left, bottom] = [720, 230, 56, 34];
+    const [width, height, left, bottom] = [1000, 280, 56, 36];
     const known = q95.filter((value) => value !== null);
     const top = Math.max(1, ...known, ...q50.filter((value) => value !== null)) * 1.1;
     const x = (n) => left + (n + 0.5) * (width - left) / q50.length;
@@ -131,7 +131,7 @@
       draw("defs", {}, pattern), ...shapes, draw("polyline", { class: "wi-median", points: line.join(" ") }),
       draw("line", { class: "wi-axis", x1: left, x2: width, y1: y(0), y2: y(0) }), ...ticks, ...ends));
     fill(behind, label, ["Time", "Mean", "5%", "50%", "95%"], found.ds.map((time, n) =>
-      [text(time), show(found.mean[n]), show(q05[n]), show(q50[n]), q95[n] === null ? "not identified" : show(q95[n])]));
+      [text(time), show(found.mean[n], 1, 1), show(q05[n], 1, 1), show(q50[n], 1, 1), q95[n] === null ? "not identified" : show(q95[n], 1, 1)]));
   };
 
   const fail = (problem) => {
