@@ -225,7 +225,8 @@ class _Town:
     def moves(self, plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ranked = sorted(plan, key=lambda row: -row["rides_saved"])
         found = []
-        for rank, (to, origin) in enumerate(zip(ranked[: len(ranked) // 3], reversed(ranked)), start=1):
+        best = ranked[: max(1, len(ranked) // 3)]
+        for rank, (to, origin) in enumerate(zip(best, reversed(ranked)), start=1):
             found.append(
                 {
                     "rank": rank,

@@ -105,8 +105,8 @@ def _places(
     empty = 1 - share / np.maximum(1, np.bincount(grid.place[seen], minlength=count))
     gone = np.nan_to_num(lost["lost_mean"].astype(float))
     beyond = np.where(lost["identified"].astype(bool), 0.0, gone)
-    unsure = np.bincount(grid.place, weights=beyond, minlength=count)
-    unsure /= np.maximum(1e-9, np.bincount(grid.place, weights=gone, minlength=count))
+    every = np.maximum(1e-9, np.bincount(grid.place, weights=gone, minlength=count))
+    unsure = np.bincount(grid.place, weights=beyond, minlength=count) / every
     found = []
     for number, identity in enumerate(grid.ids):
         entry = totals.get("places", {}).get(identity)

@@ -10,7 +10,7 @@ from unmet.report.figures._svg import Frame, short, ticks
 
 
 def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: float | None) -> Markup:
-    """Expected lost rides against the fleet; today's fleet is marked if it is known and in range."""
+    """Expected lost rides against the fleet, with a mark at `now`, the vehicles usually placed."""
     height = 240 if width > 500 else 210
     fleets = [row["fleet"] for row in rows]
     losses = [row["expected_lost"] for row in rows]
@@ -31,7 +31,7 @@ def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: f
             f'y2="{short(frame.height - frame.bottom)}"/>'
         )
         right = at < width * 0.6
-        words = f"{number(now)} vehicles placed today"
+        words = f"{number(now)} vehicles usually placed"
         frame.text(at + (6 if right else -6), frame.top + 10, words, "note", "start" if right else "end")
     frame.x_labels(
         ((value, number(value)) for value in ticks(min(fleets), max(fleets), 4 if width < 500 else 7)),

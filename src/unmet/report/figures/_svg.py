@@ -98,7 +98,7 @@ class Frame:
         for value, text in labels:
             at = self.x(value)
             end = at > self.width - self.right - 24
-            start = at < self.left + 12
+            start = at < 28
             anchor = "end" if end else "start" if start else "middle"
             self.add(
                 f'<line class="tickmark" x1="{short(at)}" x2="{short(at)}" y1="{short(base)}" '

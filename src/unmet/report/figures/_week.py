@@ -31,7 +31,7 @@ def week_map(week: Weekday) -> WeekMap:
 
 
 def _draw(week: Weekday, ends: list[float], worst: str, wide: bool) -> Markup:
-    across, down = (30.0, 26.0) if wide else (40.0, 17.0)
+    across, down = (39.0, 28.0) if wide else (40.0, 17.0)
     left, top = (48.0 if wide else 40.0), 20.0
     parts = []
     for day in range(7):

@@ -210,10 +210,9 @@
     let last = -Infinity;
     series.clock.forEach((clock, n) => {
       if (clock % 86400 !== 0 || x(n) - last < room || x(n) > width - 40) return;
-      const first = x(n) < left + 20;
-      last = x(n) + (first ? 26 : 0);
+      last = x(n);
       node(svg, "line", { class: "tickmark", x1: x(n), x2: x(n), y1: height - bottom, y2: height - bottom + 4 });
-      node(svg, "text", { class: "tick", x: x(n), y: height - bottom + 17, "text-anchor": first ? "start" : "middle" }, moment(clock, false));
+      node(svg, "text", { class: "tick", x: x(n), y: height - bottom + 17, "text-anchor": "middle" }, moment(clock, false));
     });
     node(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
     const cursor = node(svg, "line", { class: "cursor", y1: top, y2: height - bottom, visibility: "hidden" });
