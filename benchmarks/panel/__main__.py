@@ -60,14 +60,14 @@ def compare(config: Config, folder: Path, output: Path | None) -> int:
         )
 
     measure("unmet-fewer", fewer, "with_unmet", config.memory_limit, "csv")
-    measure("unmet-again", fewer, "with_unmet", config.memory_limit, "csv")
     measure("unmet", large, "with_unmet", config.memory_limit, "csv")
-    measure("unmet-typed", fewer, "with_unmet", config.memory_limit, "parquet")
-    measure("pandas-typed", fewer, "with_pandas", "plain", "pyarrow", "parquet")
-    measure("checks-fewer", fewer, "with_pandas", "checks", "c", "csv")
-    measure("checks-arrow", fewer, "with_pandas", "checks", "pyarrow", "csv")
     measure("pandas-plain", large, "with_pandas", "plain", "pyarrow", "csv")
     measure("pandas-checks", large, "with_pandas", "checks", "c", "csv")
+    measure("unmet-again", fewer, "with_unmet", config.memory_limit, "csv")
+    measure("checks-fewer", fewer, "with_pandas", "checks", "c", "csv")
+    measure("checks-arrow", fewer, "with_pandas", "checks", "pyarrow", "csv")
+    measure("unmet-typed", fewer, "with_unmet", config.memory_limit, "parquet")
+    measure("pandas-typed", fewer, "with_pandas", "plain", "pyarrow", "parquet")
     panels = {name: folder / f"{name}.parquet" for name in costs}
     different = {
         "pandas + checks": differences(panels["unmet"], panels["pandas-checks"]),

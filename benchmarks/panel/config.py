@@ -11,7 +11,7 @@ class Config:
     days: int
     districts: int
     fewer: int
-    memory_limit: str = "1300MB"  # for DuckDB; the process as a whole must stay under 2 GB
+    memory_limit: str = "800MB"  # for DuckDB; the process as a whole must stay under 2 GB
     zone: str = "America/New_York"
     floors: bool = True  # whether missing a floor counts as failure
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _Frame = dict[str, np.ndarray]
+# Batches of one transaction: few commits, but a transaction keeps every array it has seen in memory.
+_TOGETHER = 16
 _SECONDS = ("available_s", "empty_s", "closed_s", "unknown_s")
 
 # What a batch gives, with the stock at the end and the shares that a station's row needs.
@@ -58,11 +60,32 @@ def write_rows(
     ----------
     members : table of hubs and their members; ``None`` for a row per place.
     """
-    into, select = ("panel", f"{_PANEL} ({_ROWS})") if members is None else ("_rows", _ROWS)
-    totals = dict.fromkeys(_SECONDS, 0)
-    con.execute("BEGIN")  # one transaction: rows go to disk once, and a panel of before stays until the end
+    into, select = ("_panel", f"{_PANEL} ({_ROWS})") if members is None else ("_rows", _ROWS)
     try:
-        for number, frame in enumerate(_frames(con, books, periods, progress)):
+        totals = _insert(con, _frames(con, books, periods, progress), into, select)
+        if members is not None:
+            gather_hubs(con, members)
+            con.execute(f"CREATE OR REPLACE TABLE _panel AS {_PANEL} _hub_rows ORDER BY unique_id, ds")
+            sums = con.execute(
+                f"SELECT {', '.join(f'sum({name})' for name in _SECONDS)} FROM _hub_rows"
+            ).fetchone()
+            assert sums is not None
+            totals = dict(zip(_SECONDS, map(int, sums)))
+        con.execute("BEGIN; DROP TABLE IF EXISTS panel; ALTER TABLE _panel RENAME TO panel; COMMIT")
+    finally:
+        for table in ("_panel", "_rows", "_hub_rows"):
+            con.execute(f"DROP TABLE IF EXISTS {table}")
+    return totals
+
+
+def _insert(
+    con: duckdb.DuckDBPyConnection, frames: Iterator[_Frame], into: str, select: str
+) -> dict[str, int]:
+    """Write the rows of all batches, and sum up their seconds."""
+    totals = dict.fromkeys(_SECONDS, 0)
+    con.execute("BEGIN")
+    try:
+        for number, frame in enumerate(frames):
             con.register("_frame", frame)
             # Places are numbered by name, so that rows come in the order of the panel.
             con.execute(
@@ -70,15 +93,9 @@ def write_rows(
             )
             con.unregister("_frame")
             totals = {name: totals[name] + int(frame[name].sum()) for name in _SECONDS}
-        if members is not None:
-            gather_hubs(con, members)
-            con.execute(f"CREATE OR REPLACE TABLE panel AS {_PANEL} _hub_rows ORDER BY unique_id, ds")
-            sums = con.execute(
-                f"SELECT {', '.join(f'sum({name})' for name in _SECONDS)} FROM _hub_rows"
-            ).fetchone()
-            assert sums is not None
-            totals = dict(zip(_SECONDS, map(int, sums)))
-            con.execute("DROP TABLE _rows; DROP TABLE _hub_rows")
+            if number % _TOGETHER == _TOGETHER - 1:
+                con.execute("COMMIT")
+                con.execute("BEGIN")
     except BaseException:
         con.execute("ROLLBACK")
         raise

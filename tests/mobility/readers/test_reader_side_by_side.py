@@ -68,7 +68,7 @@ def test_what_stops_the_reading_leaves_the_tables_as_before(
         read_trips(con, [missing_zone, tmp_path / "no-trips.csv"])
 
 
-@pytest.mark.parametrize("at_once", [7, 50, 4_000_000])
+@pytest.mark.parametrize("at_once", [7, 50, 2_000_000])
 def test_duplicates_are_found_in_any_number_of_parts(
     con: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:

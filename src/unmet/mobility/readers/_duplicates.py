@@ -23,7 +23,7 @@ _KINDS = {
 }
 
 
-_SEARCHED_AT_ONCE = 4_000_000
+_SEARCHED_AT_ONCE = 2_000_000
 
 
 def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
