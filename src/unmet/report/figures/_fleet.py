@@ -31,7 +31,7 @@ def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: f
             f'y2="{short(frame.height - frame.bottom)}"/>'
         )
         right = at < width * 0.6
-        words = f"{number(now)} vehicles usually placed"
+        words = f"usual: {number(now)}"
         frame.text(at + (6 if right else -6), frame.top + 10, words, "note", "start" if right else "end")
     frame.x_labels(
         ((value, number(value)) for value in ticks(min(fleets), max(fleets), 4 if width < 500 else 7)),

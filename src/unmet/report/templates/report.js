@@ -206,7 +206,7 @@
       if (dots) node(svg, "path", { class: "dots", d: dots, "stroke-width": dx > 6 ? 5 : dx > 2.5 ? 4 : 2.8 });
       if (carets) node(svg, "path", { class: "carets", d: carets });
     }
-    const room = 74;
+    const room = 80;
     let last = -Infinity;
     series.clock.forEach((clock, n) => {
       if (clock % 86400 !== 0 || x(n) - last < room || x(n) > width - 40) return;
