@@ -153,7 +153,8 @@ def do_report(steps: Steps, *, title: str | None) -> bool:
     """Everything → report.html."""
     folder = steps.folder
     names = (
-        *("stations.parquet", "lost.parquet", "lost_total.json", "backtest.parquet", "calibration.json"),
+        *("panel.json", "truth.json", "stations.parquet", "lost.parquet", "lost_total.json"),
+        *("backtest.parquet", "calibration.json"),
         *("measures.json", "forecast.parquet", "plan.csv", "moves.csv", "fleet.csv", "curves.json"),
     )
 
