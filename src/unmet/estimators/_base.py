@@ -209,7 +209,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         return self.fitted_
 
     def _inputs(self, X: Any) -> NDArray[np.float64]:
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # its check adds up all values: 1e308 − 1e308
+            return validate_data(self, X, dtype=np.float64, reset=False)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
