@@ -17,7 +17,8 @@ from unmet.forecasting._terms import TimeTerms, make_terms
 
 Floats = NDArray[np.float64]
 _RANK = 4
-_TURNS, _TURNS_AGAIN = 4, 1
+# Rates, shocks and spill explain each other away at first; walkers need more turns to be found.
+_TURNS, _TURNS_WITH_SPILL, _TURNS_AGAIN = 4, 7, 1
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,10 @@ def fit_parametric(
     if start is None or start.rates.slope.shape != (columns.shape[1],):
         rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
         rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
-        model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), _TURNS
+        model, turns = (
+            Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms),
+            _TURNS if near is None else _TURNS_WITH_SPILL,
+        )
     else:
         model, turns = replace(start, terms=terms), _TURNS_AGAIN
     for turn in range(turns):
@@ -80,8 +84,8 @@ def fit_parametric(
         shocks = model.shocks
         expected = past.rate * grid.exposure
         if turn in (0, turns - 1):
-            first = turns == _TURNS and turn == 0
-            shocks = estimate_shocks(past.own, expected, grid.known, None if first else shocks)
+            first = turns > _TURNS_AGAIN and turn == 0
+            shocks = estimate_shocks(_whole(grid, past), expected, grid.known, None if first else shocks)
         spill, came = model.spill, past.came
         if near is not None:
             mean, shape = expected * past.followed.mean, past.followed.mean**2 / past.followed.variance
@@ -104,6 +108,13 @@ def fit_parametric(
             expected = np.exp(rates.log_rate(calendar, columns)) * grid.exposure
             model = replace(model, city=estimate_city(past.own, expected, day))
     return model
+
+
+def _whole(grid: Grid, past: Past) -> Floats:
+    """Pickups of people who wanted this place as whole counts: expected shares would vary too little."""
+    share = np.clip(past.own / np.maximum(grid.y, 1), 0, 1)
+    drawn = np.random.default_rng(0).binomial(grid.y.astype(np.int64), np.where(grid.y > 0, share, 1.0))
+    return drawn.astype(np.float64)
 
 
 def look_back(

@@ -99,12 +99,22 @@ def estimate_spill(
 
     # A term that adds nothing must not be taken for what noise makes of it: ask for a clear gain.
     best, top = NONE, fit(np.zeros_like(own)) + 3.0
-    for walk in _WALKS:
-        came = flows(Spill(1.0, walk), near, unserved, exposure)[0][use]
-        for share in _SHARES:
-            value = fit(share * came)
-            if value > top:
-                total = own + share * came
-                information = ((share * came) ** 2 / (total * (1 + total / form))).sum()
-                best, top = Spill(share, walk, float(1 / np.sqrt(information))), value
+    walks, shares = np.array(_WALKS), np.array(_SHARES)
+    for _ in range(3):
+        for walk in walks:
+            came = flows(Spill(1.0, float(walk)), near, unserved, exposure)[0][use]
+            for share in shares:
+                value = fit(share * came)
+                if value > top:
+                    total = own + share * came
+                    information = ((share * came) ** 2 / (total * (1 + total / form))).sum()
+                    best, top = Spill(float(share), float(walk), float(1 / np.sqrt(information))), value
+        if best == NONE:
+            break
+        # Look closer around the best of the grid.
+        width = 0.12 if len(walks) > 3 else 0.05
+        walks = best.walk * np.exp(width * np.array([-1.0, 1.0]))
+        shares = np.unique(
+            np.minimum(best.share * np.exp(width * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])), 1.0)
+        )
     return best
