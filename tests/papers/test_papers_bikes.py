@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from unmet.papers._tables import to_markdown
 from unmet.papers.mobility import _bike_results, _bike_shard, _bike_tables, _bikes
 from unmet.papers.mobility._demand import HubDemand
 from unmet.papers.mobility._models import DEFAULT, DROPPED, RAW
@@ -154,6 +155,8 @@ def test_tables_of_a_grid():
     assert found[0].lines[0] == ("as published", "QNN", "0.400", "0.400", "0.500", "100", "0 of 2")
     assert found[1].head == ("intensity", "model", "γ = 0", "γ = 0.4")
     assert ("high", "default", "0.88", "0.88") in found[1].lines
+    head = to_markdown(found[:1]).splitlines()[2]
+    assert head == r"| block | model | mean \|ICP − 0.9\| | censorings apart | ICP | MIL | excluded |"
 
 
 def test_parquet_gives_back_what_it_got_in_the_order_asked_for(tmp_path):

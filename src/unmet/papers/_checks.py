@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmet.papers._cells import PUBLISHED, Cell, one, select
+from unmet.papers._tables import escape
 
 LEVELS = ("0.05", "0.50", "0.95")
 NOISES = ("gaussian", "heteroskedastic", "mixture")
@@ -159,7 +160,8 @@ CHECKS: dict[str, Callable[[Sequence[Cell]], list[Check]]] = {
 def to_markdown(checks: Sequence[Check]) -> str:
     lines = ["| to show | found | |", "|---|---|---|"]
     lines += [
-        f"| {check.statement} | {check.found} | {'yes' if check.holds else '**no**'} |" for check in checks
+        f"| {escape(check.statement)} | {escape(check.found)} | {'yes' if check.holds else '**no**'} |"
+        for check in checks
     ]
     return "\n".join(lines) + "\n"
 

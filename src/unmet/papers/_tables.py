@@ -102,10 +102,16 @@ def to_markdown(tables: Sequence[Table]) -> str:
             parts.append(f"**{title}**\n")
         rule = ["---"] * table.labels + ["---:"] * (len(table.head) - table.labels)
         lines = [table.head, tuple(rule), *table.lines]
-        parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n")
+        rows = ("| " + " | ".join(escape(text) for text in line) + " |" for line in lines)
+        parts.append("\n".join(rows) + "\n")
         if index:
             parts.append("</details>\n")
     return "\n".join(parts)
+
+
+def escape(text: str) -> str:
+    """The text as it must stand in a cell of a Markdown table."""
+    return text.replace("|", "\\|")
 
 
 def show(table: Table, title: str) -> None:

@@ -53,7 +53,7 @@ def plot_grid_lines(
         for part, what in ((middle, "mean"), (bottom, "low"), (top, "high")):
             if part.shape != at.shape:
                 raise ValueError(f"lines: {what} of {name!r} has the shape {part.shape}, and x {at.shape}")
-        ax.fill_between(at, bottom, top, color=look["color"], alpha=0.13, linewidth=0, zorder=2)
+        ax.fill_between(at, bottom, top, color=look["color"], alpha=0.1, linewidth=0, zorder=2)
         ax.plot(at, middle, linewidth=1.4, markersize=4, label=name, zorder=3, **look)
     if title:
         ax.set_title(title, loc="left")
