@@ -47,7 +47,7 @@ class Guard:
         return None if self.token is None else self._check_token(request, self.token)
 
     def bounded(self, receive: Receive) -> Receive:
-        """`receive` that stops at the largest body, also where it does not tell its length, and at silence."""
+        """`receive` that stops at the largest body, whether or not it tells its length, and at silence."""
         seen = 0
 
         async def limited() -> Message:

@@ -11,6 +11,7 @@ import numpy as np
 
 from unmet.runs import Columns
 from unmet.serve._curves import Curves, Window
+from unmet.serve._tables import read_json
 
 KEPT_DAYS = 32
 
@@ -23,6 +24,8 @@ class SavedModel:
 
         self.model = load_demand(folder / "model")
         self.panel = folder / "panel.parquet"
+        total = read_json(folder / "lost_total.json")
+        self.lost = 0.0 if total is None else float(total["lost"]["mean"])
         self._lock = Lock()
         self._kept: OrderedDict[Any, Curves] = OrderedDict()
         self._seen: Any = None
@@ -58,7 +61,7 @@ class SavedModel:
         if self._seen is None:
             self._seen = read_panel(self.panel)
         ahead: Any = _From(self.model, window.start)
-        usual = usual_day(self._seen, ahead)
+        usual = usual_day(self._seen, ahead, self.lost)
         places = tuple(str(place) for place in self.model.places)
         known = np.array(
             [np.nan if docks.get(place) is None else docks[place] for place in places], dtype=float

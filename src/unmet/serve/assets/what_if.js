@@ -124,7 +124,7 @@
     });
     const line = q50.map((value, n) => (value === null ? null : `${x(n).toFixed(1)},${y(value).toFixed(1)}`)).filter(Boolean);
     const label = `Forecast for ${found.name}: median and 90% interval of demand, ${found.horizon} periods from ${text(found.ds[0])}`;
-    const ticks = [0, top / 2, top].map((value) => draw("text", { x: 0, y: y(value) + 4 }, show(value)));
+    const ticks = [0, top / 2, top].map((value) => draw("text", { x: 0, y: Math.max(y(value) + 4, 24) }, show(value)));
     const ends = [0, found.ds.length - 1].map((n, end) =>
       draw("text", { x: end ? width : left, y: height - 4, "text-anchor": end ? "end" : "start" }, text(found.ds[n])));
     chart.replaceChildren(draw("svg", { class: "wi-chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
