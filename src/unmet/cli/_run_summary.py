@@ -55,7 +55,7 @@ def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
             f"Forecasts of the last weeks, made day by day: 90% intervals held {coverage['randomised']:.1%} "
             f"(whole counts: {coverage['plain']:.1%})."
         )
-    if found["inferred"]:
+    if found["inferred"] >= 0.005:
         console.print(
             f"Stock was inferred in {found['inferred']:.0%} of the rows: there was no status feed for them."
         )
