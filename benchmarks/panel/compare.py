@@ -13,11 +13,15 @@ def differences(one: Path, two: Path) -> dict[str, int]:
     import duckdb
 
     counts = ", ".join(f"count(*) FILTER (a.{name} IS DISTINCT FROM b.{name})" for name in _COMPARED)
-    row = duckdb.execute(f"""
+    row = (
+        duckdb.connect()
+        .execute(f"""
         SELECT count(*) FILTER (a.y IS NULL OR b.y IS NULL), {counts},
                count(*) FILTER (a.exposure IS NULL <> b.exposure IS NULL
                                 OR abs(a.exposure - b.exposure) > 1e-9)
-        FROM '{one}' a FULL JOIN '{two}' b ON a.unique_id = b.unique_id AND a.ds = b.ds""").fetchone()
+        FROM '{one}' a FULL JOIN '{two}' b ON a.unique_id = b.unique_id AND a.ds = b.ds""")
+        .fetchone()
+    )
     assert row is not None
     return dict(zip(("rows", *_COMPARED, "exposure"), row))
 

@@ -51,7 +51,7 @@ def write_parquet(folder: Path, districts: int) -> None:
         target = path.with_suffix(".parquet")
         if not target.exists():
             part = path.with_suffix(".part")
-            duckdb.execute(f"""
+            duckdb.connect().execute(f"""
                 COPY (SELECT * FROM read_csv('{path}', types={{
                     'starttime': 'TIMESTAMP', 'stoptime': 'TIMESTAMP', 'start station id': 'VARCHAR',
                     'end station id': 'VARCHAR', 'bikeid': 'VARCHAR'}})) TO '{part}' (FORMAT parquet)""")

@@ -66,9 +66,9 @@ def test_a_difference_is_seen(folder, ours):
     other = folder / "other.parquet"
     rows = f"SELECT *, row_number() OVER () AS number FROM '{ours}'"
     changed = "* EXCLUDE (number) REPLACE (y + (number = 3)::INTEGER AS y)"
-    duckdb.execute(f"COPY (SELECT {changed} FROM ({rows})) TO '{other}'")
+    duckdb.connect().execute(f"COPY (SELECT {changed} FROM ({rows})) TO '{other}'")
     assert differences(ours, other)["y"] == 1
-    duckdb.execute(f"COPY (FROM '{ours}' LIMIT 10) TO '{other}'")
+    duckdb.connect().execute(f"COPY (FROM '{ours}' LIMIT 10) TO '{other}'")
     assert differences(ours, other)["rows"] > 0
 
 

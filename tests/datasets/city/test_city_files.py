@@ -158,7 +158,7 @@ def test_gbfs_documents(city, folder):
 
 
 def test_truth_file_holds_the_truth(city, folder):
-    table = duckdb.sql(f"SELECT * FROM '{folder}/truth.parquet'").fetchnumpy()
+    table = duckdb.connect().sql(f"SELECT * FROM '{folder}/truth.parquet'").fetchnumpy()
     assert list(table)[:2] == ["unique_id", "ds"]
     for name in ("latent", "served", "lost", "spilled_out", "spilled_in", "rival"):
         assert np.array_equal(table[name].reshape(city.rate.shape), getattr(city.truth, name))
@@ -167,8 +167,8 @@ def test_truth_file_holds_the_truth(city, folder):
 
 
 def test_weather_files(city, folder):
-    hourly = duckdb.sql(f"SELECT * FROM '{folder}/weather.csv'").fetchall()
-    daily = duckdb.sql(f"SELECT date, rain FROM '{folder}/weather_daily.csv'").fetchall()
+    hourly = duckdb.connect().sql(f"SELECT * FROM '{folder}/weather.csv'").fetchall()
+    daily = duckdb.connect().sql(f"SELECT date, rain FROM '{folder}/weather_daily.csv'").fetchall()
     assert len(hourly) == len(city.hours) == 9 * 24 - 1
     assert [str(day) for day, _ in daily] == [f"2024-03-{day:02d}" for day in range(4, 13)]
     assert sum(rain for _, rain in daily) == pytest.approx(city.weather.rain.sum(), abs=0.1)

@@ -97,6 +97,8 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "text.parquet").write_text("no panel")
     with pytest.raises(ValueError, match="not a panel file"):
         read_panel(tmp_path / "text.parquet")
-    duckdb.execute(f"COPY (SELECT 'A' AS unique_id, now()::TIMESTAMP AS ds) TO '{tmp_path / 'bare.parquet'}'")
+    duckdb.connect().execute(
+        f"COPY (SELECT 'A' AS unique_id, now()::TIMESTAMP AS ds) TO '{tmp_path / 'bare.parquet'}'"
+    )
     with pytest.raises(ValueError, match="zone"):
         read_panel(tmp_path / "bare.parquet")

@@ -23,11 +23,15 @@ from unmet.mobility._keys import (
 @pytest.mark.parametrize("no", [0, 7, 1_000_000])
 def test_sql_packs_as_numpy_does(no, second):
     moment = datetime(1970, 1, 1) + timedelta(seconds=second)
-    row = duckdb.execute(
-        f"SELECT key, {place_of('key')} FROM (SELECT {packed('n', 'm', PICKUP)} AS key "
-        "FROM (SELECT $n::INTEGER AS n, $m::TIMESTAMP AS m))",
-        {"n": no, "m": moment},
-    ).fetchone()
+    row = (
+        duckdb.connect()
+        .execute(
+            f"SELECT key, {place_of('key')} FROM (SELECT {packed('n', 'm', PICKUP)} AS key "
+            "FROM (SELECT $n::INTEGER AS n, $m::TIMESTAMP AS m))",
+            {"n": no, "m": moment},
+        )
+        .fetchone()
+    )
     key = pack(np.array([no]), second, PICKUP)[0]
     assert row == (key, no)
     assert place_of_keys(key) == no

@@ -85,7 +85,7 @@ def test_parquet_of_texts_means_what_the_text_means(con, tmp_path, name):
     text.write_text(EXAMPLES[name].text)
     read_trips(con, text, zone="America/New_York")
     expected = con.execute("SELECT * EXCLUDE (source, line) FROM trips ORDER BY line").fetchall()
-    duckdb.execute(f"COPY (FROM read_csv('{text}', all_varchar=true, header=true)) TO '{same}'")
+    duckdb.connect().execute(f"COPY (FROM read_csv('{text}', all_varchar=true, header=true)) TO '{same}'")
     read_trips(con, same, zone="America/New_York")
     assert con.execute("SELECT * EXCLUDE (source, line) FROM trips ORDER BY line").fetchall() == expected
 
@@ -114,7 +114,7 @@ TYPED = """SELECT 'r' || n AS ride_id, TIMESTAMP '2021-02-03 23:11:28' + to_seco
 )
 def test_typed_parquet_goes_the_quick_way_unless_in_doubt(con, tmp_path, attempts, change, quick, rejected):
     path = tmp_path / "trips.parquet"
-    duckdb.execute(f"COPY (SELECT {change} FROM ({TYPED})) TO '{path}'")
+    duckdb.connect().execute(f"COPY (SELECT {change} FROM ({TYPED})) TO '{path}'")
     report = read_trips(con, path, zone="America/New_York", max_reject_share=1.0)
     assert [done for _, done in attempts] == ([] if quick is None else [quick])
     assert (report.accepted, report.rejected) == (3 - rejected, rejected)
