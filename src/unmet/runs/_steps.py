@@ -89,7 +89,7 @@ class Steps:
         settings = dict(settings or {})
         check_json(settings, "settings")
         outputs = list(outputs)
-        read = {str(path): checksum(path) for path in inputs}
+        read = {self._name(path): checksum(path) for path in inputs}
         made_from = {"code": self.code, "inputs": read, "settings": settings}
         known = self._steps.get(name)
         if known is not None and {key: known[key] for key in made_from} == made_from:
@@ -103,6 +103,11 @@ class Steps:
         self._write()
         self.log(step=name, seconds=round(time.monotonic() - started, 3))
         return True
+
+    def _name(self, path: str | os.PathLike[str]) -> str:
+        """A path as it is recorded: files of the folder by their name in it, wherever the folder is."""
+        path = Path(path)
+        return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)
 
     def note(self, **notes: Any) -> None:
         """Keep facts about the run (measures, versions) in `run.json`."""
