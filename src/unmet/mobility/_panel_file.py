@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmet.mobility._ledger import exists
-from unmet.runs import atomic_write
+from unmet.runs import atomic_write, plain
 
 if TYPE_CHECKING:
     import duckdb
@@ -126,20 +126,7 @@ def read_panel(path: str | os.PathLike[str]) -> Panel:
     about = {key.removeprefix("unmet."): value for key, value in notes if key.startswith("unmet.")}
     if "zone" not in about:
         raise ValueError(f"{path} is not a panel file: it names no zone; write it with `unmet panel`")
-    return Panel({key: _plain(value) for key, value in found.items()}, about)
-
-
-def _plain(values: Any) -> np.ndarray:
-    """Nulls become NaN in columns of numbers and None in others."""
-    if isinstance(values, np.ma.MaskedArray):
-        if not values.mask.any():
-            return np.asarray(values.data)
-        if values.dtype.kind in "iuf":
-            return np.where(values.mask, np.nan, values.data.astype(float))
-        plain = values.data.astype(object)
-        plain[values.mask] = None
-        return plain
-    return np.asarray(values)
+    return Panel({key: plain(value) for key, value in found.items()}, about)
 
 
 def _quoted(text: str) -> str:
