@@ -87,13 +87,42 @@ def test_the_policy_refuses_requests_and_strange_scripts(page: Any, asked: Any) 
 def test_the_map_shows_every_place_and_opens_it(page: Any) -> None:
     circles = many(page, "#where svg.map circle.place")
     assert len(circles) == 16
-    assert one(page, "#where svg.map").get_attribute("role") == "img"
     assert re.search(r"\d (km|m)$", one(page, ".scale-text").text)
     smallest = circles[-1]
     page.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", smallest)
     number = smallest.get_attribute("data-place")
     assert one(page, "#place-choice").get_attribute("value") == number
     assert "chosen" in smallest.get_attribute("class").split()
+
+
+def test_the_map_is_read_and_opened_by_keys(page: Any) -> None:
+    def focused() -> Any:
+        return page.switch_to.active_element
+
+    assert one(page, "#where svg.map").get_attribute("role") == "group"
+    stops = many(page, "#where circle.place[tabindex='0']")
+    assert len(stops) == 1
+    page.execute_script("arguments[0].focus()", stops[0])
+    assert re.search(r": [\d,.]+ lost \(90%", focused().get_attribute("aria-label"))
+    seen = {stops[0].get_attribute("data-place")}
+    for key, axis, sign in (
+        ("\ue014", "cx", 1),
+        ("\ue015", "cy", 1),
+        ("\ue012", "cx", -1),
+        ("\ue013", "cy", -1),
+    ):
+        for _ in range(5):  # arrows right, down, left, up: each goes that way, or stays at the edge
+            before = focused()
+            before.send_keys(key)
+            moved = sign * (float(focused().get_attribute(axis)) - float(before.get_attribute(axis)))
+            assert moved > 0 or focused() == before
+            seen.add(focused().get_attribute("data-place"))
+    assert len(seen) > 5
+    assert len(many(page, "#where circle.place[tabindex='0']")) == 1
+    number = focused().get_attribute("data-place")
+    focused().send_keys("\ue007")  # Enter
+    assert one(page, "#place-choice").get_attribute("value") == number
+    assert focused().get_attribute("id") == "place-name"
 
 
 def test_the_worst_ten_are_ordered_and_lead_to_a_place(page: Any) -> None:

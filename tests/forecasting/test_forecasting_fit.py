@@ -73,6 +73,9 @@ def test_account_and_measures(model: DemandModel) -> None:
     assert len(model.calibration["coverage"]["weeks"]) == 3
     assert model.calibration["coverage"]["plain"] > model.calibration["coverage"]["randomised"]
     # Thresholds of the toy are fixed before demand is known, as independence asks.
+    levels = model.calibration["coverage"]["levels"]
+    assert [one["nominal"] for one in levels] == list(model.levels)
+    assert [one["after"] for one in levels] == pytest.approx(model.levels, abs=0.03)
     assert model.calibration["assumption"]["warn"] is False
     assert model.calibration["daily"]["coverage"]["randomised"] == pytest.approx(0.9, abs=0.06)
     names = [row["model"] for row in model.measures]

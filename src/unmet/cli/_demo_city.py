@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,29 @@ if TYPE_CHECKING:
     from unmet.datasets.city import City
 
 TITLE = "Demand of a simulated city"
+
+
+def make_demo_city(
+    size: str = "town",
+    *,
+    days: int = 90,
+    shocks: str = "independent",
+    seed: int = 1,
+    spill: bool = True,
+    watch: Callable[[float], None] | None = None,
+) -> City:
+    """The city of the demo, in which vans fill all places evenly, as if demand were unknown.
+
+    So there is something to win. `watch` is told the share that is done.
+    """
+    from unmet.datasets import make_city
+    from unmet.datasets.city import even_targets, replay
+
+    def half(first: float) -> Callable[[float], None] | None:
+        return None if watch is None else lambda share: watch(first + share / 2)
+
+    city = make_city(size, days=days, seed=seed, shocks=shocks, spill=spill, progress=half(0.0))
+    return replay(city, even_targets(city), progress=half(0.5))
 
 
 def run_city(
@@ -37,22 +61,13 @@ def run_city(
 
     @cache
     def whole() -> City:
-        from unmet.datasets import make_city
-        from unmet.datasets.city import even_targets, replay
-
         with progress(100, "City", "percent", shown=shown) as bar:
-            city = make_city(
+            return make_demo_city(
                 size,
                 days=days,
-                seed=seed,
                 shocks=shocks,
-                progress=lambda share: bar.advance(int(50 * share) - bar.done),
-            )
-            # Vans that fill all places evenly, as if demand were unknown: so there is something to win.
-            return replay(
-                city,
-                even_targets(city),
-                progress=lambda share: bar.advance(50 + int(50 * share) - bar.done),
+                seed=seed,
+                watch=lambda share: bar.advance(int(100 * share) - bar.done),
             )
 
     def write() -> None:

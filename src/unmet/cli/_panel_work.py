@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unmet.mobility._panel import PanelReport
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PanelInputs:
     """Files and options that decide a panel."""
 

@@ -76,6 +76,7 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
         "bands": found.as_dicts(),
         "coverage": {
             **coverage(known),
+            "levels": _by_level(levels, randomised_pit(low, step, uniform, flags)[known], flags[known]),
             "nominal": 0.9,
             "weeks": [coverage(known & (week == one))["randomised"] for one in range(week.max() + 1)],
             "bands": [coverage(known & (band == one))["randomised"] for one in range(len(found.bands))],
@@ -86,6 +87,17 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
         "assumption": assumption(grid, test, network, found),
     }
     return Calibrated(found, used, pit, flags, account)
+
+
+def _by_level(
+    levels: tuple[float, ...], values: Floats, flags: NDArray[np.bool_]
+) -> list[dict[str, float | None]]:
+    """How often demand stayed at or below each calibrated quantile, by Kaplan–Meier; None where hidden."""
+    found = kaplan_meier(values, flags)
+    return [
+        {"nominal": level, "after": float(found(level)) if found.supported(level) > 0 else None}
+        for level in levels
+    ]
 
 
 def assumption(grid: Grid, test: Backtest, network: str | None, found: LevelMap) -> dict[str, Any]:

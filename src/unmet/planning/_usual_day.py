@@ -16,7 +16,9 @@ _USUAL_DAYS = 28
 _FIRST_HOUR = 4
 
 
-def usual_day(panel: Any, model: DemandModel, lost: float = 0.0) -> dict[str, np.ndarray]:
+def usual_day(
+    panel: Any, model: DemandModel, lost: float = 0.0, *, start: Any = None
+) -> dict[str, np.ndarray]:
     """Demand of the first whole day ahead, and what usually stands and comes back on such a day.
 
     Returns come where they usually do, as many as the demand ahead (:func:`balanced_returns`). ``rate``,
@@ -28,15 +30,16 @@ def usual_day(panel: Any, model: DemandModel, lost: float = 0.0) -> dict[str, np
     ----------
     panel : Panel with the places of the model.
     lost : estimated lost rides of the whole panel: the share of demand that was not served does not return.
+    start : period (naive UTC) from which on to look for a whole day; by default the one after the panel.
     """
     per_day = model.per_day
-    ahead = model.rates(2 * per_day)
+    ahead = model.rates(2 * per_day, start=start)
     periods = ahead["ds"][: 2 * per_day]
     clock = make_calendar(periods, model.zone, model.by)
     first = int(np.flatnonzero(clock.hour == _FIRST_HOUR)[0]) if per_day > 1 else 0
     day = slice(first, first + per_day)
     shape = (len(model.places), 2 * per_day)
-    quantiles = model.forecast(2 * per_day)
+    quantiles = model.forecast(2 * per_day, start=start)
     identified = quantiles["identified_up_to"].reshape(shape)[:, day].min(axis=1) >= 0.5
     # The panel, places by periods, only its last weeks.
     places = np.unique(panel["unique_id"].astype(str))

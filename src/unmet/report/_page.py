@@ -16,6 +16,9 @@ from unmet.report._data import ReportData
 from unmet.report._script_json import script_json
 from unmet.report._sections import section_values
 
+# One script in the page; each part adds to window.unmet what those after it use.
+SCRIPTS = ("numbers.js", "tables.js", "series.js", "place.js", "map.js", "page.js")
+
 
 @dataclass(frozen=True)
 class Live:
@@ -73,7 +76,7 @@ def render_page(data: ReportData, *, live: Live | None = None) -> str:
         f"@media screen and (prefers-color-scheme: dark) {{ :root:not([data-theme='light']) {{ {dark} }} }}\n"
         f"@media screen {{ :root[data-theme='dark'] {{ {dark} }} }}\n"
     )
-    head, script = _source("theme.js"), _source("report.js")
+    head, script = _source("theme.js"), "".join(map(_source, SCRIPTS))
     styles, scripts = [style], [head, script]
     if live is not None:
         styles += [live.style] if live.style else []

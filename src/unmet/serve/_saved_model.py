@@ -60,8 +60,7 @@ class SavedModel:
 
         if self._seen is None:
             self._seen = read_panel(self.panel)
-        ahead: Any = _From(self.model, window.start)
-        usual = usual_day(self._seen, ahead, self.lost)
+        usual = usual_day(self._seen, self.model, self.lost, start=window.start)
         places = tuple(str(place) for place in self.model.places)
         known = np.array(
             [np.nan if docks.get(place) is None else docks[place] for place in places], dtype=float
@@ -77,19 +76,3 @@ class SavedModel:
         )
         room = plan.table["capacity"].astype(np.int64)
         return Curves(places, plan.curves, room, plan.table["usual_stock"], plan.table["identified"], window)
-
-
-class _From:
-    """A demand model whose forecasts begin at a later moment, for functions that look at the next days."""
-
-    def __init__(self, model: Any, start: np.datetime64) -> None:
-        self._model, self._start = model, start
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def rates(self, horizon: int) -> Columns:
-        return self._model.rates(horizon, start=self._start)
-
-    def forecast(self, horizon: int) -> Columns:
-        return self._model.forecast(horizon, start=self._start)
