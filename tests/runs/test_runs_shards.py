@@ -90,6 +90,8 @@ def test_workers_have_a_core_each_and_one_thread(tmp_path: Path) -> None:
     assert {threads for _, _, threads, _ in found} == {"1"}
     assert all(flags == os.environ.get("XLA_FLAGS") for *_, flags in found)
     # Workers of another program may hold the cores; then ours have none of their own.
+    if available_cores() == 1:
+        pytest.skip("there is one core for all")
     pinned = [cores for _, cores, _, _ in found if len(cores) == 1]
     assert len(set(pinned)) == len(pinned)
     assert all(len(cores) in (1, available_cores()) for _, cores, _, _ in found)

@@ -1,15 +1,19 @@
 """Many fits at once: problems share compiled programs, slots and cores."""
 
-import pickle
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unmet.estimators._base import CensoredRegressor
 from unmet.estimators._prepare import Prepared
 from unmet.estimators._settings import Settings
 from unmet.training import Job, Trained, train
+
+if TYPE_CHECKING:
+    from unmet.runs import Parcel, Parcels
+
+    Task = tuple[CensoredRegressor, Parcel, Parcels]
 
 _DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
 # Most problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
@@ -65,16 +69,25 @@ def iter_fit_many(
                 bar.advance(1)
                 yield index, fitted
             return
-        chunks = _chunks(enumerate(problems), _task_size(total, workers))
-        tasks = ((estimator, _packed(chunk)) for chunk in chunks)
         parameters = estimator.get_params(deep=False)
-        for _, results in runs.run_shards(_fit_chunk, tasks, jobs=workers):
-            for index, state in _unpacked(results, copy=True):
-                fitted = type(estimator).__new__(type(estimator))
-                fitted.__dict__.update(parameters)
-                fitted.__dict__.update(state)
-                bar.advance(1)
-                yield index, fitted
+        with runs.Parcels() as parcels:
+            sent: dict[int, runs.Parcel] = {}
+
+            def tasks() -> "Iterator[Task]":
+                for number, chunk in enumerate(_chunks(enumerate(problems), _task_size(total, workers))):
+                    sent[number] = parcels.pack(chunk)
+                    yield estimator, sent[number], parcels
+
+            for number, results in runs.run_shards(_fit_chunk, tasks(), jobs=workers):
+                parcels.drop(sent.pop(number))
+                states = results.open()
+                parcels.drop(results)
+                for index, state in states:
+                    fitted = type(estimator).__new__(type(estimator))
+                    fitted.__dict__.update(parameters)
+                    fitted.__dict__.update(state)
+                    bar.advance(1)
+                    yield index, fitted
 
 
 def _task_size(total: int | None, workers: int) -> int:
@@ -89,32 +102,16 @@ def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
         yield chunk
 
 
-def _fit_chunk(task: tuple[CensoredRegressor, Any]) -> Any:
+def _fit_chunk(task: "Task") -> "Parcel":
     """Fit the problems of a task; of each estimator only what differs from the common one travels back."""
-    estimator, problems = task
+    estimator, problems, parcels = task
     common = estimator.get_params(deep=False)
     nothing = object()
     results = []
-    for index, fitted in _fit_here(estimator, _unpacked(problems, copy=False)):
+    for index, fitted in _fit_here(estimator, problems.open(copy=False)):
         state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
         results.append((index, state))
-    return _packed(results)
-
-
-def _packed(items: list[Any]) -> Any:
-    """Items as bytes, where plain pickle can: what sends functions costs many times more per array."""
-    from unmet.runs import pack_arrays
-
-    try:
-        return pack_arrays(items)
-    except (pickle.PicklingError, AttributeError, TypeError):  # such as a network of the user's own
-        return items
-
-
-def _unpacked(items: Any, *, copy: bool) -> Any:
-    from unmet.runs import unpack_arrays
-
-    return unpack_arrays(items, copy=copy) if isinstance(items, tuple) else items
+    return parcels.pack(results)
 
 
 def _fit_here(

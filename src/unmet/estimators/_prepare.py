@@ -72,6 +72,8 @@ def prepare(
     if settings.loss == "published" and kind != "none":
         cap = np.where(observed.censored, observed.observed, np.inf)
         objective = "quantile"
+        if isinstance(settings.head, LocationScale):  # the published loss alone: no likelihood to mend it
+            settings = replace(settings, head=replace(settings.head, likelihood=0.0))
     else:
         cap = observed.cap
         objective = "portnoy" if kind == "flags" else "quantile"

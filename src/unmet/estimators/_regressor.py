@@ -49,7 +49,8 @@ class CensoredQuantileRegressor(CensoredRegressor):
         One network for all quantiles; False: an independent network per quantile (needs head="free").
     loss : {"censored", "published"}
         "published": caps apply to censored rows only and other rows count as exact, the variant behind the
-        paper's figures. Simple, convex for linear models, but inconsistent.
+        paper's figures. Simple, convex for linear models, but inconsistent. The location–scale head then has
+        no likelihood term, which would mend it.
     smoothing : float
         Width of the Huber smoothing of the loss, in standard deviations of y if standardised; 0: none.
     learning_rate, schedule : float or "auto", {"constant", "cosine"}

@@ -10,6 +10,7 @@ from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._manifest import Run, RunError, code_version
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
+from unmet.runs._parcels import Parcel, Parcels
 from unmet.runs._progress import Progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
 from unmet.runs._steps import Steps, checksum, read_record
@@ -21,6 +22,8 @@ __all__ = [
     "FolderInUseError",
     "FolderLock",
     "ModelFileError",
+    "Parcel",
+    "Parcels",
     "Progress",
     "Run",
     "RunError",

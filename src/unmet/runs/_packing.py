@@ -3,6 +3,7 @@
 import io
 import pickle
 import threading
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def pack_arrays(items: Any) -> Packed:
     return file.getvalue(), buffer
 
 
-def unpack_arrays(packed: Packed, *, copy: bool = True) -> Any:
+def unpack_arrays(packed: tuple[bytes, bytearray | mmap], *, copy: bool = True) -> Any:
     """What was packed. Without a copy, arrays are views of the common bytes and keep all of them alive."""
     _current.buffer, _current.copy = packed[1], copy
     try:

@@ -1,6 +1,7 @@
 """What a worker process is: one core, one thread, no Ctrl-C of its own, gone when its parent is gone."""
 
 import contextlib
+import gc
 import hashlib
 import os
 import pickle
@@ -29,6 +30,7 @@ _ONE_THREAD = (
 _CORE: list[socket.socket] = []
 _FUNCTIONS: dict[bytes, Any] = {}
 _INITIALISED: set[bytes] = set()
+_SETTLED: set[bytes] = set()
 
 
 class Failure(NamedTuple):
@@ -107,7 +109,9 @@ def call(function: bytes, initializer: bytes | None, shard: Any) -> Any:
         if initializer is not None and _digest(initializer) not in _INITIALISED:
             _unpacked(initializer)()
             _INITIALISED.add(_digest(initializer))
-        return _unpacked(function)(shard)
+        result = _unpacked(function)(shard)
+        _settle(function)
+        return result
     except Exception as error:
         text = "".join(traceback.format_exception(error))
         try:
@@ -116,6 +120,17 @@ def call(function: bytes, initializer: bytes | None, shard: Any) -> Any:
         except Exception:
             return Failure(None, text)
         return Failure(data, text)
+
+
+def _settle(function: bytes) -> None:
+    """Leave what the first call made, modules and programs, out of later garbage collections.
+
+    loky makes one after nearly every task, and with JAX loaded each would take a fifth of a second.
+    """
+    if in_worker() and _digest(function) not in _SETTLED:
+        _SETTLED.add(_digest(function))
+        gc.collect()
+        gc.freeze()
 
 
 def available_cores() -> int:
