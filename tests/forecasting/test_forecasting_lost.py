@@ -31,6 +31,18 @@ def test_draws_have_the_mean_of_the_formula(fitted: tuple[Grid, Parametric, Neig
     assert drawn == pytest.approx(past.unserved.sum(), rel=0.02)
 
 
+def test_totals_doubt_what_rests_on_the_distribution_of_shocks(
+    fitted: tuple[Grid, Parametric, Neighbours],
+) -> None:
+    grid, model, _ = fitted
+    past = past_of(grid, model, None)
+    missed = (past.rate * (1 - grid.exposure) * grid.known).sum()
+    added = np.log(past.unserved.sum() / missed)
+    assert added > 0.02  # places run out when shocks are high
+    total = np.sum([found.unserved.sum(axis=1) for found in draw_past(model, grid, past, 400, 0)], axis=0)
+    assert total.std() / total.mean() > 0.2 * added
+
+
 def test_nothing_is_drawn_where_nothing_was_cut_off(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
     grid, model, _ = fitted
     for found in draw_past(model, grid, past_of(grid, model, None), 10, 0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from forecasting_toys import make_toy
 
-from unmet.forecasting._shocks import Shocks, estimate_shocks, follow, smooth
+from unmet.forecasting._shocks import Shocks, _peak, estimate_shocks, follow, smooth
 
 
 def test_without_memory_it_is_the_negative_binomial() -> None:
@@ -54,3 +54,10 @@ def test_variance_and_persistence_are_found(persistence: float) -> None:
     # Lasting shocks of the toy are log-normal, whose long tail a gamma distribution takes for less variance.
     assert found.variance == pytest.approx(0.25, rel=0.3 if persistence else 0.1)
     assert found.persistence == pytest.approx(persistence, abs=0.06)
+
+
+def test_the_peak_of_a_parabola() -> None:
+    x = np.array([-1.0, 0.0, 1.0])
+    assert _peak(5 - 2 * (x - 0.3) ** 2) == pytest.approx(0.3)
+    assert _peak(5 - 2 * (x - 3) ** 2) == 1.0
+    assert _peak(x**2 + 0.1 * x) == 1.0

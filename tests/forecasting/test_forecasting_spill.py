@@ -1,8 +1,13 @@
 """Spill: who walks where, by hand, and how far people walk from pickups next to empty places."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from forecasting_toys import make_toy
 
+from unmet.forecasting._grid import make_grid
+from unmet.forecasting._parametric import fit_parametric, look_back
 from unmet.forecasting._spill import NONE, Neighbours, Spill, estimate_spill, find_neighbours, flows
 
 
@@ -58,3 +63,18 @@ def test_the_walk_is_found(walk: float | None) -> None:
     else:
         assert 0.01 < found.error < 0.1
         assert found.chance(np.array(300.0)) == pytest.approx(np.exp(-1), rel=0.2)
+
+
+def test_a_model_that_is_fitted_on_finds_the_same_walkers() -> None:
+    """Terms of time get other units with more data; walkers must not be taken for what rates then miss."""
+    rng = np.random.default_rng(0)
+    toy = make_toy(places=16, days=42, seed=5)
+    grid, near = make_grid(toy.panel), line(16, 222.0)
+    came, _ = flows(Spill(1.0, 300.0), near, toy.latent - grid.y, grid.exposure)
+    warmer = grid.covariates["warmth"] + np.where(np.arange(42 * 24) < 21 * 24, 0.0, 3.0)
+    grid = replace(grid, y=grid.y + rng.poisson(came), covariates={"warmth": warmer})
+    from_start = fit_parametric(grid, near)
+    fitted_on = fit_parametric(grid, near, start=fit_parametric(grid.until(21 * 24), near))
+    assert fitted_on.spill.walk == pytest.approx(from_start.spill.walk, rel=0.15)
+    for model in (from_start, fitted_on):
+        assert look_back(model, grid, near).came.sum() == pytest.approx(came.sum(), rel=0.03)

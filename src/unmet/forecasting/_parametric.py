@@ -18,7 +18,7 @@ from unmet.forecasting._terms import TimeTerms, make_terms
 Floats = NDArray[np.float64]
 _RANK = 4
 # Rates, shocks and spill explain each other away at first; walkers need more turns to be found.
-_TURNS, _TURNS_WITH_SPILL, _TURNS_AGAIN = 4, 7, 1
+_TURNS, _TURNS_WITH_SPILL, _TURNS_AGAIN = 4, 7, 2
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,16 @@ def fit_parametric(
     else:
         model, turns = replace(start, terms=terms), _TURNS_AGAIN
     for turn in range(turns):
+        # Terms of time have other units with other data: an earlier model first gets its rates right again.
+        rates_only = turns == _TURNS_AGAIN and turn == 0
         past = look_back(model, grid, near)
         shocks = model.shocks
         expected = past.rate * grid.exposure
-        if turn in (0, turns - 1):
+        if turn in (0, turns - 1) and not rates_only:
             first = turns > _TURNS_AGAIN and turn == 0
             shocks = estimate_shocks(_whole(grid, past), expected, grid.known, None if first else shocks)
         spill, came = model.spill, past.came
-        if near is not None:
+        if near is not None and not rates_only:
             mean, shape = expected * past.followed.mean, past.followed.mean**2 / past.followed.variance
             spill = estimate_spill(grid.y, mean, shape, past.unserved, grid.exposure, near)
             came, _ = flows(spill, near, past.unserved, grid.exposure)

@@ -13,6 +13,8 @@ from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past
 
 Floats = NDArray[np.float64]
+# How well the part of unserved requests that is due to the distribution of shocks is known.
+_DOUBT = 0.2
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,11 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
 
     Shocks follow their gamma distributions given all periods, tied to each other in time by a normal copula
     with the persistence of shocks. Rates carry the uncertainty of levels, profiles and cells, the latter
-    shared by all places. Given both, the rest is Poisson; walkers are drawn by their expected
-    shares, which carry the uncertainty of the chance to walk.
+    shared by all places. That places run out when shocks are high adds a part to the unserved requests that
+    rests on the distribution of shocks; it is taken to be known to a fifth of itself, for the whole city and
+    for each place. Given all this, the rest is Poisson; walkers are drawn by their expected shares, which
+    carry the uncertainty of the chance to walk: they are seen next door, so doubt about the unserved is not
+    theirs.
     """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
     level, cell, profile = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
@@ -51,6 +56,9 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
     expected = past.rate * grid.exposure * past.shape / past.inverse_scale
     went = past.went / np.maximum(past.unserved, 1e-300)
     came = past.came / np.maximum(expected + past.came, 1e-300)
+    added = past.unserved.sum() / max(float(missed.sum()), 1e-300)
+    doubt = _DOUBT * abs(float(np.log(added))) if added > 0 else 0.0
+    everywhere = doubt * shared.standard_normal((draws, 1))
     for place in range(len(grid.places)):
         rng = np.random.default_rng([seed, 29, place])
         at = np.flatnonzero((missed[place] > 0) | (past.came[place] > 1e-9) & (grid.y[place] > 0))
@@ -60,11 +68,12 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
         own = common + profile[place] * rng.standard_normal((draws, calendar.cells))
         drift = level[place] * rng.standard_normal((draws, 1)) + own[:, calendar.cell[at]]
         spread = level[place] ** 2 + (cell**2 + profile[place] ** 2)[calendar.cell[at]]
-        unserved = rng.poisson(missed[place, at] * shock * np.exp(drift - spread / 2))
+        more = np.exp(everywhere + doubt * rng.standard_normal((draws, 1)) - doubt**2)
+        unserved = rng.poisson(missed[place, at] * shock * more * np.exp(drift - spread / 2))
         foreign = np.zeros_like(unserved)
         next_door = np.zeros_like(unserved)
         if model.spill.share > 0:
-            next_door = rng.binomial(unserved, np.clip(walkers * went[place, at], 0, 1))
+            next_door = rng.binomial(unserved, np.clip(walkers / more * went[place, at], 0, 1))
             foreign = rng.binomial(
                 np.broadcast_to(grid.y[place, at].astype(np.int64), unserved.shape),
                 np.clip(walkers * came[place, at], 0, 1),

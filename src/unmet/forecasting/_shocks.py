@@ -104,7 +104,17 @@ def estimate_shocks(
         memory = np.unique(np.clip(best.persistence + gap * np.array([-1.0, 0.0, 1.0]), 0.0, 0.995))
         best, _ = best_shocks(y, expected, known, spread, memory)
         ratio, gap = np.sqrt(ratio), gap / 2
-    return best
+    around = best.variance * ratio ** np.array([-1.0, 0.0, 1.0])
+    fit = _likelihood(y, expected, known, np.column_stack([around, np.full(3, best.persistence)]))
+    return Shocks(float(best.variance * ratio ** _peak(fit)), best.persistence)
+
+
+def _peak(values: Floats) -> float:
+    """Where the parabola through values at −1, 0, 1 is highest, kept inside; the best end without one."""
+    bend = values[0] - 2 * values[1] + values[2]
+    if bend >= 0:
+        return float(np.argmax(values) - 1)
+    return float(np.clip((values[0] - values[2]) / (2 * bend), -1.0, 1.0))
 
 
 def best_shocks(

@@ -12,7 +12,9 @@ Floats = NDArray[np.float64]
 _NEIGHBOURS = 4
 _METRES_PER_DEGREE = 111_195.0
 _WALKS = (50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 700.0, 1000.0)
-_SHARES = (0.25, 0.5, 0.75, 1.0)
+_NARROWER, _GOLDEN = 5, 0.618
+# Gain in log-likelihood that walking must bring to be believed.
+_CLEAR_GAIN = 3.0
 
 
 @dataclass(frozen=True)
@@ -87,34 +89,71 @@ def estimate_spill(
 ) -> Spill:
     """The walk with the highest likelihood of pickups next to empty places; no spill if none helps.
 
-    Pickups of a row are negative binomial with mean λe + what comes from neighbours.
+    Pickups of a row are negative binomial with mean λe + what comes from neighbours. For each length of the
+    walk the share is found by Fisher scoring; the length is searched among `_WALKS` and then between them.
     """
     widest = flows(Spill(1.0, _WALKS[-1]), near, unserved, exposure)[0]
     use = (exposure > 0) & (mean > 0) & (widest > 1e-3)
-    seen, own, form = y[use], mean[use], np.broadcast_to(shape, mean.shape)[use]
+    rows = _Rows(y[use], mean[use], np.broadcast_to(shape, mean.shape)[use], np.nonzero(use)[1])
+    tried: dict[float, tuple[float, Spill]] = {}
 
-    def fit(came: Floats) -> float:
-        total = own + came
-        return float((seen * np.log(total) - (seen + form) * np.log(form + total)).sum())
+    def value(log_walk: float) -> float:
+        if log_walk not in tried:
+            walk = float(np.exp(log_walk))
+            came = flows(Spill(1.0, walk), near, unserved, exposure)[0][use]
+            share = rows.best_share(came)
+            tried[log_walk] = rows.fit(share * came), Spill(share, walk, rows.error(share * came))
+        return tried[log_walk][0]
 
+    grid = [float(np.log(walk)) for walk in _WALKS]
+    best = int(np.argmax([value(one) for one in grid]))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    for _ in range(_NARROWER):  # golden section between the neighbours of the best
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        low, high = (low, right) if value(left) > value(right) else (left, high)
+    top, found = max(tried.values(), key=lambda one: one[0])
     # A term that adds nothing must not be taken for what noise makes of it: ask for a clear gain.
-    best, top = NONE, fit(np.zeros_like(own)) + 3.0
-    walks, shares = np.array(_WALKS), np.array(_SHARES)
-    for _ in range(3):
-        for walk in walks:
-            came = flows(Spill(1.0, float(walk)), near, unserved, exposure)[0][use]
-            for share in shares:
-                value = fit(share * came)
-                if value > top:
-                    total = own + share * came
-                    information = ((share * came) ** 2 / (total * (1 + total / form))).sum()
-                    best, top = Spill(float(share), float(walk), float(1 / np.sqrt(information))), value
-        if best == NONE:
-            break
-        # Look closer around the best of the grid.
-        width = 0.12 if len(walks) > 3 else 0.05
-        walks = best.walk * np.exp(width * np.array([-1.0, 1.0]))
-        shares = np.unique(
-            np.minimum(best.share * np.exp(width * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])), 1.0)
+    return found if found.share > 0 and top > rows.fit(np.zeros_like(rows.own)) + _CLEAR_GAIN else NONE
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows next to places that ran out: pickups, expected own ones, shape, period."""
+
+    seen: Floats
+    own: Floats
+    shape: Floats
+    period: NDArray[np.int64]
+
+    def fit(self, came: Floats) -> float:
+        """Log-likelihood if so many are expected from next door."""
+        total = self.own + came
+        return float(
+            (self.seen * np.log(total) - (self.seen + self.shape) * np.log(self.shape + total)).sum()
         )
-    return best
+
+    def scores(self, came: Floats, step: Floats) -> Floats:
+        """Derivative of each row's log-likelihood when `came` grows along `step`."""
+        total = self.own + came
+        return step * (self.seen - total) / (total * (1 + total / self.shape))
+
+    def information(self, came: Floats, step: Floats) -> float:
+        total = self.own + came
+        return float((step * step / (total * (1 + total / self.shape))).sum())
+
+    def best_share(self, came: Floats) -> float:
+        """The share of `came` with the highest likelihood, 0 to 1."""
+        share = 0.5
+        for _ in range(8):
+            step = self.scores(share * came, came).sum() / max(self.information(share * came, came), 1e-12)
+            after = float(np.clip(share + step, 0.0, 1.0))
+            if abs(after - share) < 1e-4:
+                return after
+            share = after
+        return share
+
+    def error(self, came: Floats) -> float:
+        """Standard error of the logarithm of `came`, hours of a day being taken to err together."""
+        information = self.information(came, came)
+        days = np.bincount(self.period // 24, self.scores(came, came))
+        return float(np.sqrt((days * days).sum()) / information) if information > 0 else 0.0
