@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from unmet.training._ahead import await_compiled, compile_ahead, give_up
 from unmet.training._problem import sizes
 from unmet.training._program import CHUNK, Program, empty_states, program
 from unmet.training._spec import ProgramSpec
@@ -48,16 +49,19 @@ def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
     Memory holds one set of slots per distinct spec seen, however many jobs there are.
     """
     benches: dict[ProgramSpec, _Bench] = {}
-    for job in jobs:
-        bench = benches.get(job.spec)
-        if bench is None:
-            bench = benches[job.spec] = _Bench(job)
-        bench.put(job)
-        if bench.full:
-            yield from bench.work(drain=False)
-    for bench in benches.values():
-        while bench.busy:
-            yield from bench.work(drain=True)
+    try:
+        for job in jobs:
+            bench = benches.get(job.spec)
+            if bench is None:
+                bench = benches[job.spec] = _Bench(job)
+            bench.put(job)
+            if bench.full:
+                yield from bench.work(drain=False)
+        for bench in benches.values():
+            while bench.busy:
+                yield from bench.work(drain=True)
+    finally:
+        give_up(benches)
 
 
 class _Bench:
@@ -77,6 +81,7 @@ class _Bench:
         self.fresh = np.zeros(slots, bool)
         self.problems: tuple[Any, ...] = ()
         self.limit = 8
+        compile_ahead(job.spec)
 
     @property
     def full(self) -> bool:
@@ -113,6 +118,7 @@ class _Bench:
     def _start(self) -> None:
         if not self.fresh.any():
             return
+        await_compiled(self.spec)
         # Copies: slots are written again while the program's arrays must not change.
         self.problems = tuple(jax.device_put(array.copy()) for array in (self.floats, self.integers))
         self.states = self.program.start(self.states, *self.problems, self.fresh)
