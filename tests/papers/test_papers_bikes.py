@@ -37,6 +37,46 @@ def test_the_full_grid_has_every_cell():
     assert networks[DEFAULT.name] == 900
 
 
+def test_processes_that_begin_together_compile_different_programs():
+    for config in (_bikes.FULL, _bikes.SMOKE):
+        shards = _bikes.make_shards(config, (hub("a"), hub("b")))
+        first = [shard.model.name for shard in shards[: len(config.models)]]
+        assert first == [model.name for model in config.models]
+
+
+def test_a_quick_pass_has_one_shape():
+    from unmet.papers.mobility._commands import Asked
+    from unmet.papers.mobility._series import LAGS, thirds
+    from unmet.training import padded_rows
+
+    split = thirds(Asked("smoke").data().days - LAGS)
+    rows = split.train.stop
+    assert max(rows, split.test.start - _bike_shard.KEPT_BACK) == rows
+    left = rows * (1 - max(_bikes.SMOKE.gammas))
+    assert padded_rows(rows) == padded_rows(round(left - 3 * (left * 0.2) ** 0.5))
+
+
+def test_released_settings_clip_the_sum_of_the_loss(monkeypatch):
+    from unmet import estimators
+
+    seen = {}
+
+    def fit(estimator, problems, progress):
+        seen[shard.model.name] = estimator.get_params()
+        return iter(())
+
+    monkeypatch.setattr(estimators, "iter_fit_many", fit)
+    text, released = (_bikes.SIZES[size] for size in ("full", "released"))
+    assert [model.name for model in released.models][:3] == ["QNN", "CQNN", "Multi-CQNN"]
+    for config, rate, clips in ((text, 0.01, (1, 1)), (released, 0.001, (1 / 40, 1 / 80))):
+        for shard in _bikes.make_shards(config, (hub(),))[:3]:
+            assert list(_bike_shard._published(shard)) == []
+        assert {found["learning_rate"] for found in seen.values()} == {rate}
+        assert seen["CQNN"]["clip_norm"] == pytest.approx(clips[0])
+        assert seen["Multi-CQNN"]["clip_norm"] == pytest.approx(clips[1])
+    assert seen["CQNN"]["loss"] == "published"
+
+
 def test_all_models_see_the_same_censorings_and_starts_differ():
     shards = _bikes.make_shards(_bikes.FULL, (hub("a"), hub("b")))
     here = [s for s in shards if s.hub == "a" and s.intensity == "high" and 0.4 in s.gammas]

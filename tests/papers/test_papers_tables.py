@@ -9,10 +9,10 @@ from unmet.datasets import make_synthetic
 from unmet.papers import TABLES, Model
 from unmet.papers._cells import Cell, one, read_published, select
 from unmet.papers._checks import check_table1, check_table4, geometric_mean
-from unmet.papers._experiments import TABLE1, TABLE2, Block
+from unmet.papers._experiments import TABLE1, TABLE2, TABLE3, Block
 from unmet.papers._measures import Prediction, crossings, errors, intervals, zeros
 from unmet.papers._models import PRINTED, RELEASED
-from unmet.papers._runner import make_problem, run_block
+from unmet.papers._runner import make_problem, run_block, run_blocks
 from unmet.papers._tables import lay_out, to_markdown
 
 
@@ -130,3 +130,15 @@ def test_every_table_has_its_blocks():
         assert experiment.blocks[0].name == "as published"
         if experiment.name != "table1":
             assert [block.name for block in experiment.blocks[-2:]] == ["ours", "oracle"]
+
+
+def test_blocks_that_are_fitted_together_are_those_fitted_alone():
+    experiment = replace(TABLE3.small(), noises=("gaussian",))
+    assert experiment.together
+    assert not TABLE3.together
+    # Two models of one name, and both estimators.
+    blocks = [Block("one", (RELEASED["CQNN"], RELEASED["Tobit"])), Block("two", (PRINTED["CQNN"],))]
+    together = run_blocks(experiment, blocks)
+    assert together == [run_block(experiment, block) for block in blocks]
+    assert [{found.block for found in part} for part in together] == [{"one"}, {"two"}]
+    assert together[0][0].mean != together[1][0].mean

@@ -27,7 +27,7 @@ def steps(what: str) -> tuple[str, ...]:
 
 def run_experiment(experiment: Experiment, folder: Path, *, jobs: int = 1) -> list[Cell]:
     """All cells, published ones first. A block that the same code has finished before is not run again."""
-    from unmet.papers._runner import run_block
+    from unmet.papers._runner import run_blocks
     from unmet.runs import Run, progress
 
     config = {"experiment": repr(experiment)}
@@ -37,12 +37,14 @@ def run_experiment(experiment: Experiment, folder: Path, *, jobs: int = 1) -> li
         Run(folder / "runs" / experiment.name, config, changed="recompute") as run,
         progress(len(experiment.blocks), experiment.name, "blocks") as bar,
     ):
-        for block in experiment.blocks:
-            key = keys[block.name]
-            if not run.done(key):
-                run.write(key, to_json(run_block(experiment, block, jobs=jobs)).encode())
+        todo = [block for block in experiment.blocks if not run.done(keys[block.name])]
+        bar.advance(len(keys) - len(todo))
+        for group in [todo] if experiment.together else [[block] for block in todo]:
+            for block, found in zip(group, run_blocks(experiment, group, jobs=jobs)):
+                run.write(keys[block.name], to_json(found).encode())
+                bar.advance(1)
+        for key in keys.values():
             cells += from_json(run.path(key).read_bytes())
-            bar.advance(1)
         run.finish(keys.values())
     return cells
 

@@ -49,11 +49,13 @@ class Experiment:
     lines: tuple[str, ...] = ("data", "block", "model")
     columns: tuple[str, ...] = ("measure",)
     epochs: int | None = None  # a cap on the epochs of all models, for a quick look
+    together: bool = False  # all blocks at once, which a killed run loses together
 
     def small(self) -> "Experiment":
         """A quick pass through the same code, with numbers that mean nothing.
 
-        Compiling is most of its time, so all tables use the same levels, and with them the same programs.
+        Compiling is most of its time, so all tables use the same levels, and with them the same programs,
+        and the programs of all blocks of a table are compiled together.
         """
         blocks = tuple(replace(block, repeats=None) for block in self.blocks if block.quick)
         return replace(
@@ -63,6 +65,7 @@ class Experiment:
             repeats=min(self.repeats, 2),
             seeds=self.seeds[:1],
             epochs=30,
+            together=True,
         )
 
 

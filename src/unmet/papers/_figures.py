@@ -101,12 +101,12 @@ def _along_line(data: Any) -> Any:
 
 def quantile_curves(*, smoke: bool = False) -> Any:
     """Each model's quantile curves on each data set, seed 42, over x2 for x1 = −1."""
-    from unmet.papers._runner import fit_block
+    from unmet.papers._runner import fit_tasks, make_tasks
 
     experiment = TABLE2.small() if smoke else TABLE2
     experiment = replace(experiment, repeats=1)
     named = [replace(model, name=name) for name, model in _SHOWN.items()]
-    fitted = fit_block(experiment, Block("curves", tuple(named)))
+    fitted = fit_tasks(experiment, make_tasks(experiment, Block("curves", tuple(named))))
     figure = new_figure(11, 8)
     axes = figure.subplots(len(PAPER_NOISES), len(named), sharex=True, sharey="row", squeeze=False)
     for row, noise in enumerate(PAPER_NOISES):

@@ -1,6 +1,7 @@
 """The one runner that all experiments share: make data, fit everything at once, measure, average."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,24 @@ Task = tuple[Model, Any, int]  # model, data, run
 
 def run_block(experiment: Experiment, block: Block, *, jobs: int = 1) -> list[Cell]:
     """All cells of one block."""
+    return run_blocks(experiment, [block], jobs=jobs)[0]
+
+
+def run_blocks(experiment: Experiment, blocks: Sequence[Block], *, jobs: int = 1) -> list[list[Cell]]:
+    """All cells of each block. Blocks that are fitted together compile their programs beside each other."""
+    tasks = [make_tasks(experiment, block) for block in blocks]
+    fitted = iter(fit_tasks(experiment, [task for part in tasks for task in part], jobs=jobs))
+    return [
+        _measure(experiment, block, predict(experiment, islice(fitted, len(part))))
+        for block, part in zip(blocks, tasks)
+    ]
+
+
+def _measure(
+    experiment: Experiment, block: Block, predictions: Iterable[tuple[Task, Prediction]]
+) -> list[Cell]:
     found: dict[tuple[str, str, str, str, str, str], list[float]] = {}
-    for (model, data, _), prediction in predict(experiment, block, jobs=jobs):
+    for (model, data, _), prediction in predictions:
         for measure in experiment.measures:
             for theta, rows, truth, name, value in MEASURES[measure](prediction):
                 key = (data.noise, model.name, theta, rows, truth, name)
@@ -30,9 +47,9 @@ def run_block(experiment: Experiment, block: Block, *, jobs: int = 1) -> list[Ce
     return cells
 
 
-def predict(experiment: Experiment, block: Block, *, jobs: int = 1) -> Iterator[tuple[Task, Prediction]]:
-    """Fit the block's models to all data sets and predict the rows to be measured, in a fixed order."""
-    for (model, data, run), fitted in fit_block(experiment, block, jobs=jobs):
+def predict(experiment: Experiment, pairs: Iterable[tuple[Task, Any]]) -> Iterator[tuple[Task, Prediction]]:
+    """What fitted estimators predict for the rows to be measured."""
+    for (model, data, run), fitted in pairs:
         rows = data.split().test if experiment.rows == "test" else np.arange(len(data.y))
         if model.sees == "truth":
             quantiles = data.quantile(list(experiment.quantiles), model.truth)[rows]
@@ -41,17 +58,21 @@ def predict(experiment: Experiment, block: Block, *, jobs: int = 1) -> Iterator[
         yield (model, data, run), Prediction(data, rows, experiment.quantiles, quantiles)
 
 
-def fit_block(experiment: Experiment, block: Block, *, jobs: int = 1) -> list[tuple[Task, Any]]:
-    """The tasks of a block in a fixed order, each with its fitted estimator (None where there is none)."""
+def make_tasks(experiment: Experiment, block: Block) -> list[Task]:
+    """The fits of a block, in a fixed order."""
     from unmet.datasets import make_synthetic
 
     datasets = [make_synthetic(noise, seed=seed) for noise in experiment.noises for seed in experiment.seeds]
-    tasks: list[Task] = [
+    return [
         (model, data, run)
         for model in block.models
         for data in datasets
         for run in range((block.repeats or experiment.repeats) if model.seeded else 1)
     ]
+
+
+def fit_tasks(experiment: Experiment, tasks: list[Task], *, jobs: int = 1) -> list[tuple[Task, Any]]:
+    """The tasks in their order, each with its fitted estimator (None where there is none)."""
     fitted = _fit(experiment, tasks, jobs)
     return [(task, fitted.get(index)) for index, task in enumerate(tasks)]
 

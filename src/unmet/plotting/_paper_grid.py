@@ -37,11 +37,12 @@ def plot_grid_lines(
     """Draw named lines (mean, low, high), each of the shape of x, with a band from low to high.
 
     Values that are NaN are left out. `looks` numbers the look of each line, from 0 to 6, so that a line can
-    keep its look from figure to figure; None: in order. `target` is drawn as a level line. Returns the axis.
+    keep its look from figure to figure; None: in order. `target` is drawn as a level line and named as the
+    aim. Returns the axis.
     """
     at = np.asarray(x, float)
     if target is not None:
-        ax.axhline(target, color=GREY, linewidth=1.4, zorder=1)
+        ax.axhline(target, color=GREY, linewidth=1.4, zorder=1, label=f"aim: {target:g}")
     if len(lines) > len(_LOOKS):
         raise ValueError(f"lines: at most {len(_LOOKS)} can be told apart, got {len(lines)}")
     numbers = range(len(lines)) if looks is None else looks

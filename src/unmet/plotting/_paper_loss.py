@@ -33,7 +33,8 @@ def plot_tilted_loss(ax: Axes, *, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     ax.annotate(
         "estimate too low", (0.87, 0.96), xycoords="axes fraction", va="top", ha="right", fontsize="small"
     )
-    ax.legend(loc="center", bbox_to_anchor=(0.5, 0.72), frameon=False)
+    # On white: the line at zero would run through the words.
+    ax.legend(loc="center", bbox_to_anchor=(0.5, 0.72), framealpha=1, edgecolor="white")
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
     return ax

@@ -55,7 +55,12 @@ def _published(shard: BikeShard) -> Iterator[dict[str, Any]]:
                 problems.append(
                     {**problem, "random_state": random_state(shard.seed(gamma, censoring, start))}
                 )
-    estimator = CensoredQuantileRegressor(quantiles=QUANTILES, **_parameters(shard))
+    parameters = _parameters(shard)
+    if shard.model.summed:
+        # The sum of the loss over rows and levels is this many times its mean.
+        together = len(QUANTILES) if parameters.get("joint", True) else 1
+        parameters["clip_norm"] /= together * split.train.stop
+    estimator = CensoredQuantileRegressor(quantiles=QUANTILES, **parameters)
     for index, model in sorted_pairs(iter_fit_many(estimator, problems, progress=False)):
         gamma, censoring, start, X, y, censored = cells[index]
         quantiles = model.predict_quantiles(X[split.validation.start :])

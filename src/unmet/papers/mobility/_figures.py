@@ -17,7 +17,7 @@ _PUBLISHED = ("QNN", "CQNN", "Multi-CQNN", "CQNN+LSTM", "Multi-CQNN+LSTM")
 _COMPARED = ("QNN", "Multi-CQNN+LSTM", DEFAULT.name, DROPPED.name)
 _LOOKS = (*_PUBLISHED, DEFAULT.name, DROPPED.name)  # a model looks the same in every figure
 _NAMES = {DEFAULT.name: "ours", DROPPED.name: "ours, censored rows dropped"}
-_MEASURES = {"icp": "ICP", "mil": "MIL (rides a day)"}
+_MEASURES = {"icp": "ICP (share of days)", "mil": "MIL (rides a day)"}
 
 
 def bike_figures(folder: Path, name: str, cells: Sequence[BikeCell]) -> list[Path]:
@@ -37,6 +37,7 @@ def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any
     figure = new_figure(3.2 * len(intensities) + 0.6, 2.3 * len(hubs) + 0.8)
     axes = figure.subplots(len(hubs), len(intensities), sharex=True, sharey="row", squeeze=False)
     for row, hub in enumerate(hubs):
+        highest = 0.0
         for column, intensity in enumerate(intensities):
             here = pick(cells, hub=hub, intensity=intensity)
             shown = [model for model in models if pick(here, model=model)]
@@ -51,14 +52,13 @@ def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any
                 title=f"{intensity} intensity" if row == 0 else None,
             )
             ax.set_xticks(gammas)
-            if measure == "icp":
-                ax.set_ylim(0, 1.02)
-            else:
-                ax.set_ylim(0, None)
+            highest = max(highest, *(np.nanmax(mean, initial=0.0) for mean, _, _ in lines.values()))
+        # A row shares its axis. No line is cut; a band may be, where a few censorings have huge intervals.
+        axes[row, 0].set_ylim(0, 1.02 if measure == "icp" else 1.25 * highest or None)
         axes[row, 0].set_ylabel(f"{hub}\n{_MEASURES[measure]}")
     for ax in axes[-1]:
         ax.set_xlabel("γ, share of censored days")
-    legend_below(figure, axes[0, 0], columns=5)
+    legend_below(figure, axes[0, 0], columns=6)
     return figure
 
 

@@ -1,13 +1,12 @@
 """Complete censorship by a smaller fleet as data: the grid, its shards, and the rides that are left."""
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.papers.mobility._bikes import QUICK
 from unmet.papers.mobility._demand import (
     CityDemand,
     Source,
@@ -17,6 +16,7 @@ from unmet.papers.mobility._demand import (
     make_city,
     open_trips,
 )
+from unmet.papers.mobility._grid_config import QUICK, GridConfig
 from unmet.papers.mobility._models import DEFAULT, GridModel, published_models
 
 if TYPE_CHECKING:
@@ -25,34 +25,28 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class FleetConfig:
+@dataclass(frozen=True, kw_only=True)
+class FleetConfig(GridConfig):
     """The grid of the fleet experiment.
 
     Parameters
     ----------
     alphas : shares of the vehicles whose rides are removed; 0 stands beside the paper's four.
     subsets : random sets of vehicles for each share.
-    names : models to run; None: all.
     """
 
     alphas: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4)
     subsets: int = 10
-    units: int = 32
-    activation: str = "tanh"
-    seed: int = 1
-    names: tuple[str, ...] | None = None
-    epochs: int | None = None
 
     @property
-    def models(self) -> tuple[GridModel, ...]:
-        every = (*published_models(self.units, self.activation), DEFAULT)
-        return tuple(model for model in every if self.names is None or model.name in self.names)
+    def every_model(self) -> tuple[GridModel, ...]:
+        return (*published_models(self.units, self.activation), DEFAULT)
 
 
 FULL = FleetConfig()
 MEDIUM = FleetConfig(subsets=3)
-SMOKE = FleetConfig(alphas=(0.0, 0.4), subsets=2, units=2, names=QUICK, epochs=20)
+SMOKE = FleetConfig(alphas=(0.0, 0.4), subsets=2, **QUICK)
+SIZES = {"smoke": SMOKE, "medium": MEDIUM, "full": FULL}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +104,7 @@ def describe(config: FleetConfig, demand: FleetDemand) -> dict[str, Any]:
     """What the results depend on, as JSON."""
     return {
         "experiment": "fleet",
-        **{name: list(v) if isinstance(v, tuple) else v for name, v in asdict(config).items()},
-        "models": [repr(model) for model in config.models],
+        **config.describe(),
         "data": demand.checksum,
     }
 
