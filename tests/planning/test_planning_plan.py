@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmet.planning import allocate, best_stock, expected_lost, plan_stock, rank_moves, roomy
+from unmet.planning import allocate, best_stock, expected_lost, lost_share, plan_stock, rank_moves, roomy
 
 
 @pytest.fixture
@@ -30,6 +30,22 @@ def test_the_columns_say_what_the_parts_say(demand):
     ranked = rank_moves(np.rint(USUAL), curves)
     assert all((plan.moves[name] == ranked[name]).all() for name in ranked)
     assert plan.fleet["expected_lost"][40] == pytest.approx(table["expected_lost_target"].sum())
+
+
+def test_who_is_served_next_door_is_not_lost(demand):
+    assert lost_share({"lost": {"mean": 60.0}, "unserved": {"mean": 80.0}}) == 0.75
+    assert lost_share({"lost": {"mean": 60.0}}) == 1.0
+    assert lost_share({"lost": {"mean": 0.0}, "unserved": {"mean": 0.0}}) == 1.0
+    every = plan_stock(**demand, capacity=15, usual_stock=USUAL, fleet=40)
+    some = plan_stock(**demand, capacity=15, usual_stock=USUAL, fleet=40, lost_share=0.75)
+    assert (some.table["target"] == every.table["target"]).all()
+    for name in ("expected_lost_usual", "rides_saved", "value_of_next_vehicle"):
+        assert some.table[name] == pytest.approx(0.75 * every.table[name])
+    asked = demand["rate"].sum()
+    assert some.fleet["service_level"][40] == pytest.approx(1 - some.fleet["expected_lost"][40] / asked)
+    for share in (0.0, 1.5):
+        with pytest.raises(ValueError, match="lost_share must be above 0"):
+            plan_stock(**demand, capacity=15, usual_stock=USUAL, lost_share=share)
 
 
 def test_without_a_fleet_the_costs_decide(demand):

@@ -109,7 +109,7 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
     def make() -> None:
         from unmet.forecasting import load_demand
         from unmet.mobility import read_panel
-        from unmet.planning import plan_stock, usual_day
+        from unmet.planning import lost_share, plan_stock, usual_day
 
         model = load_demand(folder / "model")
         stations, _ = read_columns(folder / "stations.parquet")
@@ -129,6 +129,7 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
             cost_lost=cost_lost,
             cost_idle=cost_idle,
             identified=usual["identified"],
+            lost_share=lost_share(total),
         )
         places, names = model.places.astype(object), stations["name"][at]
         write_csv(folder / "plan.csv", {"unique_id": places, "name": names, **plan.table})

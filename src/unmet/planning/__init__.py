@@ -7,7 +7,7 @@ from unmet.planning._newsvendor import StockTarget, newsvendor_level, stock_targ
 from unmet.planning._plan import Plan, plan_stock, roomy
 from unmet.planning._play import Played, count_played, gap_closed, play_targets, play_three, visit_targets
 from unmet.planning._usage import hourly_exposure, hourly_returns, rates_by_class, usual_rates
-from unmet.planning._usual_day import usual_day
+from unmet.planning._usual_day import lost_share, usual_day
 
 __all__ = [
     "Plan",
@@ -22,6 +22,7 @@ __all__ = [
     "gap_closed",
     "hourly_exposure",
     "hourly_returns",
+    "lost_share",
     "newsvendor_level",
     "plan_stock",
     "play_targets",

@@ -50,6 +50,7 @@ def plan_stock(
     distance: ArrayLike | None = None,
     cost_of_distance: float = 0.0,
     nodes: int | None = None,
+    lost_share: float = 1.0,
 ) -> Plan:
     """Plan the starting stock of every place for one window.
 
@@ -70,6 +71,8 @@ def plan_stock(
         Whether the rates rest on demand that could be seen; handed through to the table. True by default.
     van, moves, distance, cost_of_distance
         As for :func:`rank_moves`.
+    lost_share : float
+        Share of the requests at an empty place that are lost, not served next door (:func:`lost_share`).
     """
     means = amounts(rate, "rate")
     if means.ndim != 2:
@@ -87,7 +90,9 @@ def plan_stock(
     known = np.ones(places, dtype=bool) if identified is None else np.asarray(identified)
     if known.dtype != np.bool_ or known.shape != (places,):
         raise ValueError(f"identified must be a boolean array of length {places}")
-    curves = expected_lost(means, shape, returns_rate, capacity=room, nodes=nodes)
+    if not 0 < lost_share <= 1:
+        raise ValueError(f"lost_share must be above 0 and at most 1, got {lost_share!r}")
+    curves = lost_share * expected_lost(means, shape, returns_rate, capacity=room, nodes=nodes)
     if fleet is None:
         target = best_stock(curves, cost_lost=cost_lost, cost_idle=cost_idle, capacity=room)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,17 @@ from unmet.planning._lost import balanced_returns
 _USUAL_DAYS = 28
 # Stock is planned for a day from this local hour on, when the streets are quietest.
 _FIRST_HOUR = 4
+
+
+def lost_share(total: Mapping[str, Any]) -> float:
+    """Share of unserved requests that were lost, the others having been served next door.
+
+    Parameters
+    ----------
+    total : what `DemandModel.lost_total` gives; without unserved requests the share is 1.
+    """
+    unserved = float(total.get("unserved", total["lost"])["mean"])
+    return float(np.clip(total["lost"]["mean"] / unserved, 0.01, 1.0)) if unserved > 0 else 1.0
 
 
 def usual_day(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from unmet.planning import lost_share
 from unmet.runs import Columns
 from unmet.serve._curves import Curves, Window
 from unmet.serve._tables import read_json
@@ -26,6 +27,7 @@ class SavedModel:
         self.panel = folder / "panel.parquet"
         total = read_json(folder / "lost_total.json")
         self.lost = 0.0 if total is None else float(total["lost"]["mean"])
+        self.lost_share = 1.0 if total is None else lost_share(total)
         self._lock = Lock()
         self._kept: OrderedDict[Any, Curves] = OrderedDict()
         self._seen: Any = None
@@ -73,6 +75,7 @@ class SavedModel:
             usual_stock=usual["stock"],
             identified=usual["identified"],
             moves=0,
+            lost_share=self.lost_share,
         )
         room = plan.table["capacity"].astype(np.int64)
         return Curves(places, plan.curves, room, plan.table["usual_stock"], plan.table["identified"], window)
