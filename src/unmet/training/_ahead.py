@@ -5,7 +5,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import Any
 
+import jax
 import numpy as np
+from jax import ShapeDtypeStruct as Shape
 
 from unmet.runs import available_cores
 from unmet.training._problem import sizes
@@ -14,22 +16,26 @@ from unmet.training._spec import ProgramSpec
 
 
 @cache
-def compile_ahead(spec: ProgramSpec) -> tuple[Future[Any], ...]:
+def compile_ahead(spec: ProgramSpec) -> tuple[Future[None], ...]:
     """Begin to compile the functions of a spec, once per process; with one core there is nothing to gain.
 
-    Each is called with slots that train nothing, so that everything is as after its first real call.
+    JAX finds what was compiled for a shape when the function is called with arrays of that shape.
     """
     if available_cores() == 1:
         return ()
-    made, states = program(spec), empty_states(spec)
+    made = program(spec)
     length, count = sizes(spec)
-    floats = np.zeros((spec.slots, length), np.float32)
-    integers = np.zeros((spec.slots, count), np.uint32)
-    zero = np.int32(0)
+    problems = (Shape((spec.slots, length), np.float32), Shape((spec.slots, count), np.uint32))
+    states = jax.tree.map(lambda array: Shape(array.shape, array.dtype), empty_states(spec))
+    number = Shape((), np.int32)
     return (
-        _threads().submit(made.advance, states, floats, integers, zero, zero),
-        _threads().submit(made.start, states, floats, integers, np.zeros(spec.slots, bool)),
+        _threads().submit(_compile, made.advance, states, *problems, number, number),
+        _threads().submit(_compile, made.start, states, *problems, Shape((spec.slots,), bool)),
     )
+
+
+def _compile(function: Any, *shapes: Any) -> None:
+    function.lower(*shapes).compile()
 
 
 def await_compiled(spec: ProgramSpec) -> None:
