@@ -92,7 +92,7 @@ def _insert(
                 f"{f'INSERT INTO {into}' if number else f'CREATE OR REPLACE TABLE {into} AS'} {select}"
             )
             con.unregister("_frame")
-            totals = {name: totals[name] + int(frame[name].sum()) for name in _SECONDS}
+            totals = {name: totals[name] + int(frame[name].sum(dtype=np.int64)) for name in _SECONDS}
             if number % _TOGETHER == _TOGETHER - 1:
                 con.execute("COMMIT")
                 con.execute("BEGIN")
@@ -133,17 +133,17 @@ def _sums(found: Segments, batch: Batch, edges: np.ndarray) -> _Frame:
         row, kind, lasts, state = row[inside], kind[inside], lasts[inside], state[inside]
     counts = np.bincount(8 * row + kind, minlength=8 * rows).reshape(rows, 8)
     # Sums of whole seconds are exact in floating point.
-    seconds = (
-        np.bincount(4 * row + state, weights=lasts, minlength=4 * rows).astype(np.int64).reshape(rows, 4)
-    )
+    seconds = np.bincount(4 * row + state, weights=lasts, minlength=4 * rows).reshape(rows, 4)
+    numbers = np.arange(len(edges), dtype=np.int32)
+    # Integers as wide as the columns of the panel: the database need not change them.
     return {
-        "no": np.repeat(np.arange(places) + batch.first, len(edges)),
-        "period": np.tile(np.arange(len(edges)), places),
+        "no": np.repeat(np.arange(places, dtype=np.int32) + np.int32(batch.first), len(edges)),
+        "period": np.tile(numbers, places),
         "start": np.tile(edges, places),
-        "y": counts[:, PICKUP].copy(),
-        "returns": counts[:, RETURN].copy(),
-        "deliveries": counts[:, DELIVERY].copy(),
-        "removals": counts[:, REMOVAL].copy(),
-        "stock_start": stock,
-        **{name: seconds[:, number].copy() for number, name in enumerate(_SECONDS)},
+        "y": counts[:, PICKUP].astype(np.int32),
+        "returns": counts[:, RETURN].astype(np.int32),
+        "deliveries": counts[:, DELIVERY].astype(np.int32),
+        "removals": counts[:, REMOVAL].astype(np.int32),
+        "stock_start": stock.astype(np.int32),
+        **{name: seconds[:, number].astype(np.int32) for number, name in enumerate(_SECONDS)},
     }

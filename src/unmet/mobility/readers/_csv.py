@@ -5,6 +5,7 @@ import csv
 import itertools
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import duckdb
 
 from unmet.mobility._connection import spill_folder
 from unmet.mobility.readers._formats import NULLS
-from unmet.mobility.readers._quick import types_of
+from unmet.mobility.readers._quick import fits_blocks, types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
 from unmet.mobility.readers._repair import Reject, repair
 from unmet.mobility.readers._scan import Scan
@@ -24,17 +25,28 @@ from unmet.mobility.readers._tables import quote
 
 
 @dataclass(frozen=True)
+class Plain:
+    """A file whose bytes show neither quotes nor carriage returns; nobody wants it once `stopped` is set."""
+
+    path: Path
+    delimiter: str
+    stopped: threading.Event
+
+
+@dataclass(frozen=True)
 class Relation:
     """SQL that yields ``line, c0, c1, …``, and a few of its rows.
 
     All columns are text, except in a ``quick`` relation (see :mod:`unmet.mobility.readers._quick`); in a
-    ``stamped`` one times are no text either.
+    ``stamped`` one times are no text either. A ``plain`` one has no SQL: it is a file that is read in blocks
+    (see :mod:`unmet.mobility.readers._blocks`).
     """
 
     sql: str
     samples: list[list[str]]
     quick: bool = False
     stamped: bool = False
+    plain: Plain | None = None
 
 
 @dataclass
@@ -157,16 +169,22 @@ def read_csv_sql(
     return f"SELECT {number} AS line, * FROM {table}"
 
 
-def quick_relation(path: Path, scan: Scan, layout: Layout, delimiter: str) -> Relation | None:
-    """The file as typed columns, if its first and last lines look as if that could be all it needs."""
+def quick_relations(
+    path: Path, scan: Scan, layout: Layout, delimiter: str, stopped: threading.Event
+) -> Iterator[Relation]:
+    """Ways to read the file without repairs, the quickest first, if its first and last lines look like it."""
     width = len(layout.header)
     samples = _samples(path, delimiter, width)
     types = types_of(layout, samples)
     if scan.careful is not None or types is None:
-        return None
+        return
+    if not scan.quotes and not scan.returns and fits_blocks(layout, samples):
+        yield Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped))
+    if stopped.is_set():
+        return
     numbered = layout.kind == "trips"
     sql = read_csv_sql(path, width, delimiter, 1, False, ("",), types, scan.quotes, numbered)
-    return Relation(sql, samples, quick=True)
+    yield Relation(sql, samples, quick=True)
 
 
 def read_lines(

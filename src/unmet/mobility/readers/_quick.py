@@ -6,6 +6,7 @@ that is none) stops the quick way at once, and the file is read again as text, w
 
 from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._recognise import Layout
+from unmet.mobility.readers._stamp_blocks import FORMS
 from unmet.mobility.readers._stamps import guess
 from unmet.mobility.readers._tables import quote
 
@@ -15,6 +16,7 @@ _NUMBERS = {
 }
 _FLAGS = ("renting", "returning", "installed")
 TRIP_TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type")
+STATION = ("place", "name", "lat", "lng")
 _LONGEST_NULL = max(len(word) for word in NULLS)
 
 
@@ -33,6 +35,32 @@ def types_of(layout: Layout, samples: list[list[str]]) -> dict[int, str] | None:
         return {**types, **flags, where["at"][0]: "BIGINT"}
     form = guess(stamps)
     return types if form is not None and form.startswith("%Y-") else None
+
+
+def run_of(layout: Layout, side: str) -> tuple[int, int] | None:
+    """First and last of the columns about a ride's start or end; ``None`` where others lie between them."""
+    where = layout.positions
+    found = [where[f"{side}_{name}"][0] for name in STATION if f"{side}_{name}" in where]
+    return (min(found), max(found)) if found and max(found) - min(found) == len(found) - 1 else None
+
+
+def fits_blocks(layout: Layout, samples: list[list[str]]) -> bool:
+    """Whether a file, if it is plain, may be read in blocks of lines.
+
+    Of trips everything about a station must stand in a run of columns that repeats from ride to ride. Ids of
+    rides do not repeat.
+    """
+    where = layout.positions
+    if layout.kind != "trips":
+        return True
+    form = guess([row[where["start"][0]] for row in samples])
+    return (
+        "ride" not in where
+        and "trip_type" not in where
+        and "end" in where
+        and form in FORMS
+        and all(run_of(layout, side) is not None for side in ("start", "end"))
+    )
 
 
 def fits_types(layout: Layout, types: list[str]) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from unmet.mobility.readers._csv import Relation, attempt, content_of, header_of, quick_relation, unpacked
+from unmet.mobility.readers._csv import Relation, attempt, content_of, header_of, quick_relations, unpacked
 from unmet.mobility.readers._formats import Kind
 from unmet.mobility.readers._recognise import Layout, recognise
 from unmet.mobility.readers._scan import Scan, count_lines
@@ -64,7 +64,7 @@ class Workers:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._busy: set[duckdb.DuckDBPyConnection] = set()
-        self._stopped = False
+        self._stopped = threading.Event()
 
     def ready(self, item: tuple[int, Source]) -> Ready:
         """Make one source ready; called from several threads."""
@@ -85,7 +85,7 @@ class Workers:
     def stop(self) -> None:
         """End what is running: nobody waits for it any more."""
         with self._lock:
-            self._stopped = True
+            self._stopped.set()
             for cursor in self._busy:
                 cursor.interrupt()
 
@@ -94,22 +94,22 @@ class Workers:
         layout = recognise(header, self.columns)
         if layout is None or layout.kind != self.kind:
             return None
-        relation = quick_relation(path, scan, layout, delimiter)
-        if relation is None:
-            return None
         with self._lock:
-            if self._stopped:
+            if self._stopped.is_set():
                 return None
             cursor = self.con.cursor()
             self._busy.add(cursor)
         done = False
         try:
             cursor.execute("SET TimeZone = 'UTC'")
-            done = attempt(
-                cursor,
-                lambda relation: self.insert(cursor, relation, layout, source, number),
-                relation,
-                scan.lines - 1,
+            done = any(
+                attempt(
+                    cursor,
+                    lambda relation: self.insert(cursor, relation, layout, source, number),
+                    relation,
+                    scan.lines - 1,
+                )
+                for relation in quick_relations(path, scan, layout, delimiter, self._stopped)
             )
         finally:
             with self._lock:

@@ -16,6 +16,7 @@ class Scan:
     careful: str | None
     first: bytes
     quotes: bool
+    returns: bool
 
 
 def count_lines(path: Path) -> Scan:
@@ -55,7 +56,7 @@ def count_lines(path: Path) -> Scan:
         careful = "not UTF-8"
     if returns != pairs:
         careful = careful or "stray carriage returns"
-    return Scan(lines, careful, first, quotes)
+    return Scan(lines, careful, first, quotes, returns > 0)
 
 
 def _too_long(chunk: bytes, before: int) -> bool:

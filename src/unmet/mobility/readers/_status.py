@@ -11,6 +11,7 @@ from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._report import StatusReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
 from unmet.mobility.readers._stamps import guess
+from unmet.mobility.readers._status_blocks import insert_status
 from unmet.mobility.readers._status_rows import status_sql
 from unmet.mobility.readers._tables import (
     TABLES,
@@ -64,6 +65,8 @@ def read_status(
                 f"{source.name} has local times: say where with zone='America/New_York' or the like, "
                 "or times='utc' if they are UTC"
             )
+        if relation.plain is not None:
+            return insert_status(con, relation, layout, number)
         vehicles = "vehicle_id" in layout.positions
         for column in _OF_VEHICLES.split(", ") if vehicles else ():
             con.execute(f"ALTER TABLE new_status ADD COLUMN IF NOT EXISTS {column}")

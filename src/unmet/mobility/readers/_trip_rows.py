@@ -16,7 +16,7 @@ EXTRA = (
 )
 STAGING = f"{TABLES['trips']}, {EXTRA}"
 EXTRA_NAMES = [item.split()[0] for item in EXTRA.split(", ")]
-_LIMITS = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
+LIMITS = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
 A_DAY = 86_400_000_000  # microseconds
 
 
@@ -136,7 +136,7 @@ def _reason(layout: Layout, reading: Reading) -> str:
         ("end_text IS NOT NULL AND ended IS NULL", "end time not understood"),
         (f"ended < {EARLIEST} OR ended >= {LATEST}", "end time outside 1990-2100"),
     ]
-    for name, limit in _LIMITS.items():
+    for name, limit in LIMITS.items():
         checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
         checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
     return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
@@ -147,10 +147,15 @@ def _sound(layout: Layout) -> list[str]:
     sound = [f"started >= {EARLIEST}", f"started < {LATEST}"]
     if "end" in layout.positions:
         sound.append(f"end_text IS NULL OR (ended >= {EARLIEST} AND ended < {LATEST})")
-    for name, limit in _LIMITS.items():
+    for name, limit in LIMITS.items():
         if name in layout.positions:
             sound.append(f"{name} IS NULL OR {name} BETWEEN -{limit} AND {limit}")
     return sound + [even_text(f"{name}_text") for name in TRIP_TEXTS if name in layout.positions]
+
+
+def is_test(name: str) -> str:
+    """SQL condition: a name is that of a place at which no rider starts."""
+    return f"regexp_matches({name}, {quote('(?i)' + '|'.join(TEST_STATIONS))})"
 
 
 def length_flag(start: str = "started", end: str = "ended") -> str:
@@ -163,13 +168,11 @@ def length_flag(start: str = "started", end: str = "ended") -> str:
 
 def _flag(layout: Layout) -> str:
     """SQL: what is special about a ride. A vehicle lost by a rider and found at the depot is over-a-day."""
-    pattern = quote("(?i)" + "|".join(TEST_STATIONS))
     riders = ", ".join(quote(word) for word in RIDER_TRIPS)
     service = f"WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' "
 
     def test(side: str) -> str:
-        name = f"coalesce({side}_name_text, {side}_place_text)"
-        return f"WHEN regexp_matches({name}, {pattern}) THEN 'test-station'"
+        return f"WHEN {is_test(f'coalesce({side}_name_text, {side}_place_text)')} THEN 'test-station'"
 
     return (
         f"CASE {service if 'trip_type' in layout.positions else ''}{test('start')} "

@@ -22,6 +22,7 @@ from unmet.mobility.readers._tables import (
     replace_rejects,
     transaction,
 )
+from unmet.mobility.readers._trip_blocks import insert_trips
 from unmet.mobility.readers._trip_rows import EXTRA_NAMES, STAGING, Reading, length_flag, trip_sql
 
 Keep = Mapping[str, str | Sequence[str]]
@@ -97,7 +98,10 @@ def read_trips(
                 f"{source.name} has local times: say where with zone='America/New_York' or the like, "
                 "or times='utc' if they are UTC"
             )
-        sql = trip_sql(relation.sql, layout, reading, source.name, number, formats.index(layout.format.name))
+        kind = formats.index(layout.format.name)
+        if relation.plain is not None:
+            return insert_trips(con, relation, layout, reading, source.name, number, kind)
+        sql = trip_sql(relation.sql, layout, reading, source.name, number, kind)
         return count(con, f"INSERT INTO new_trips {sql}")
 
     run = _driver.Reading(con, "trips", "new_trips", insert, max_bytes, mapping, progress)
@@ -183,7 +187,11 @@ def _reading(
 def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout) -> bool:
     """Whether stamps with slashes put the day first: where a first number proves it and no second does."""
     where = layout.positions["start"]
-    if relation.stamped or not any(row[where[0]].find("/") in (1, 2) for row in relation.samples):
+    if (
+        relation.stamped
+        or relation.plain
+        or not any(row[where[0]].find("/") in (1, 2) for row in relation.samples)
+    ):
         return False
     text = f"c{where[0]}"
     found = con.execute(

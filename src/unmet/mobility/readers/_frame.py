@@ -1,0 +1,98 @@
+"""Blocks of a plain file on their way into DuckDB: parsed ahead, gathered in one frame, inserted together."""
+
+from collections.abc import Callable
+
+import duckdb
+import numpy as np
+
+from unmet.mobility._ahead import ahead
+from unmet.mobility.readers._blocks import Block, Uneven, blocks
+from unmet.mobility.readers._codes import Codes
+from unmet.mobility.readers._csv import Plain
+from unmet.mobility.readers._tables import count, quote
+
+_ROWS = 2 * 122_880  # two of DuckDB's row groups
+
+Columns = dict[str, np.ndarray]
+
+
+def insert_blocks(
+    con: duckdb.DuckDBPyConnection,
+    plain: Plain,
+    width: int,
+    parse: Callable[[Block], Columns],
+    insert: Callable[[], str],
+) -> int:
+    """Insert all lines of a file; returns how many there were, or -1 where the file is not plain.
+
+    Parameters
+    ----------
+    parse : columns of one block, always the same; called in another thread.
+    insert : called before each statement; gives the SQL that inserts the rows of ``_frame``.
+    """
+
+    def columns(lines: bytes) -> Columns:
+        return parse(Block(lines, width, plain.delimiter))
+
+    frame: Columns = {}
+    held = done = 0
+    try:
+        for future in ahead(columns, blocks(plain.path), threads=1):
+            found = future.result()
+            if plain.stopped.is_set():
+                raise Uneven("nobody waits for it")
+            rows, taken = len(next(iter(found.values()))), 0
+            if not frame:
+                # The same arrays are filled again and again: a transaction keeps all that it has seen.
+                frame = {name: np.empty(_ROWS, values.dtype) for name, values in found.items()}
+                con.register("_frame", frame)
+            while taken < rows:
+                more = min(rows - taken, _ROWS - held)
+                for name, values in found.items():
+                    frame[name][held : held + more] = values[taken : taken + more]
+                held, taken = held + more, taken + more
+                if held == _ROWS:
+                    done += count(con, insert())
+                    held = 0
+        if held:
+            con.register("_frame", {name: values[:held] for name, values in frame.items()})
+            done += count(con, insert())
+    except Uneven:
+        done = -1
+    con.unregister("_frame")
+    return done
+
+
+class Texts:
+    """A table of the texts behind codes, brought up to date before rows are inserted."""
+
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, table: str, codes: Codes, select: str, delimiter: str
+    ) -> None:
+        """`select` is SQL over ``{cells}``: a code, and a text or NULL for each column of the file."""
+        self._con, self._table, self._codes = con, table, codes
+        self._select, self._delimiter = select, delimiter
+        self._known = 0
+
+    def update(self) -> None:
+        """Bring the texts that came since the last time."""
+        new = self._codes.texts[self._known :]
+        if not new:
+            return
+        # Neither line ends nor delimiters occur inside a cell: one text brings them all.
+        cells = ", ".join(
+            f"nullif(cells[{index + 1}], '') AS c{self._codes.first + index}"
+            for index in range(self._codes.last - self._codes.first + 1)
+        )
+        mark = quote(self._delimiter)
+        rows = f"""(
+            SELECT code::INTEGER AS code, {cells}
+            FROM (SELECT unnest(range({self._known}, {self._known + len(new)})) AS code,
+                         string_split(unnest(string_split(?, chr(10))), {mark}) AS cells))"""
+        made = (
+            f"INSERT INTO {self._table}" if self._known else f"CREATE OR REPLACE TEMP TABLE {self._table} AS"
+        )
+        self._con.execute(
+            f"{made} {self._select.replace('{cells}', f'{rows} AS cells')}", [b"\n".join(new).decode()]
+        )
+        self._known += len(new)

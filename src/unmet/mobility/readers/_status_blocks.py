@@ -1,0 +1,62 @@
+"""Status records of a plain file: numbers by arithmetic on their digits, stations by code."""
+
+import duckdb
+import numpy as np
+
+from unmet.mobility.readers._blocks import Block, Uneven
+from unmet.mobility.readers._codes import Codes
+from unmet.mobility.readers._csv import Relation
+from unmet.mobility.readers._frame import Columns, Texts, insert_blocks
+from unmet.mobility.readers._quick import even_text, stop_unless
+from unmet.mobility.readers._recognise import Layout
+
+_EARLIEST, _LATEST = 631_152_000, 4_102_444_799  # POSIX seconds of 1990 and 2100
+_DIGITS = 6  # of a number of vehicles or docks
+
+
+def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, number: int) -> int:
+    """Insert the records of a plain file; returns how many, or -1 where it needs another way."""
+    assert relation.plain is not None
+    where = {name: columns[0] for name, columns in layout.positions.items()}
+    codes = Codes(where["place"], where["place"])
+    flags = [name for name in ("renting", "returning", "installed") if name in where]
+
+    def parse(block: Block) -> Columns:
+        at = block.whole(where["at"], 10)
+        if len(at) and (at.min() < _EARLIEST or at.max() > _LATEST):
+            raise Uneven("a time that nobody believes")
+        found = {"code": codes.of(block), "at": at}
+        for name in ("available", "docks"):
+            if name in where:
+                found[name] = block.whole(where[name], _DIGITS).astype(np.int32)
+        for name in flags:
+            found[name] = block.bytes_of(where[name]) ^ np.uint8(ord("0"))
+            if len(at) and found[name].max() > 1:
+                raise Uneven("neither 0 nor 1")
+            found[name] = found[name].view(bool)
+        return found
+
+    def flag(name: str) -> str:
+        return " AND ".join(f'f."{part}"' for part in (name, "installed") if part in where) or "true"
+
+    column = f"c{where['place']}"
+    sound = stop_unless([f"{column} IS NOT NULL", even_text(column)])
+    select = (
+        f"SELECT code, coalesce(ids.place, {column}::VARCHAR) AS place, {sound} AS reason "
+        f"FROM {{cells}} LEFT JOIN station_ids AS ids ON ids.id = {column}"
+    )
+    texts = Texts(con, "_status_texts", codes, select, relation.plain.delimiter)
+    sql = f"""
+        INSERT INTO new_status(
+            place, "at", available, docks, renting, "returning", line, source_number, reason)
+        SELECT place, make_timestamp(f."at" * 1000000), available, {"docks" if "docks" in where else "NULL"},
+               {flag("renting")}, {flag("returning")}, NULL, {number}, NULL
+        FROM _frame AS f JOIN _status_texts USING (code)"""
+
+    def insert() -> str:
+        texts.update()
+        return sql
+
+    rows = insert_blocks(con, relation.plain, len(layout.header), parse, insert)
+    con.execute("DROP TABLE IF EXISTS _status_texts")
+    return rows
