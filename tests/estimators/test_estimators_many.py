@@ -93,16 +93,25 @@ def test_fit_many_equals_fit_one_by_one_to_the_bit(sixty):
 
 def test_two_processes_give_the_same_bits(sixty, monkeypatch):
     problems, models = sixty
-    monkeypatch.setattr(_many, "_PROBLEMS_PER_TASK", 13)
+    monkeypatch.setattr(_many, "_MOST_PER_TASK", 13)
+    monkeypatch.setattr(_many, "_FEWEST_PER_TASK", 5)
     assert_same(fit_many(BASE, problems, n_jobs=2), models, problems)
 
 
-def test_few_problems_are_shared_between_processes():
-    assert [len(task) for task in _many._chunks(iter(range(500)), _many._task_size(500, 2))] == [63] * 7 + [
-        59
-    ]
-    assert _many._task_size(3, 2) >= 1
-    assert _many._task_size(100_000, 2) == _many._task_size(None, 2) == _many._PROBLEMS_PER_TASK
+def test_problems_are_shared_evenly_between_processes():
+    def sizes(count, total):
+        tasks = list(_many._chunks(iter(range(count)), total, 2))
+        assert [item for task in tasks for item in task] == list(range(count))
+        return [len(task) for task in tasks]
+
+    assert sizes(3, 3) == [1, 1, 1]
+    assert sizes(0, 0) == []
+    assert sizes(500, 500) == [125, 94, 71, 63, 63, 63, 21]
+    many = sizes(20_000, 20_000)
+    assert many[0] == _many._MOST_PER_TASK
+    assert many == sorted(many, reverse=True)
+    assert many[-1] < 200
+    assert sizes(5000, None) == [2048, 2048, 904]
 
 
 @pytest.mark.slow

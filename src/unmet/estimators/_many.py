@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     Task = tuple[CensoredRegressor, Parcel, Parcels]
 
 _DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
-# Most problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
-_PROBLEMS_PER_TASK = 2048
-_TASKS_PER_WORKER = 4
+# Problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
+_MOST_PER_TASK = 2048
+_FEWEST_PER_TASK = 64
 
 
 def fit_many(
@@ -74,7 +74,7 @@ def iter_fit_many(
             sent: dict[int, runs.Parcel] = {}
 
             def tasks() -> "Iterator[Task]":
-                for number, chunk in enumerate(_chunks(enumerate(problems), _task_size(total, workers))):
+                for number, chunk in enumerate(_chunks(enumerate(problems), total, workers)):
                     sent[number] = parcels.pack(chunk)
                     yield estimator, sent[number], parcels
 
@@ -90,15 +90,18 @@ def iter_fit_many(
                     yield index, fitted
 
 
-def _task_size(total: int | None, workers: int) -> int:
-    """Problems per task: a few tasks for every worker, where it is known how many problems there are."""
-    if total is None:
-        return _PROBLEMS_PER_TASK
-    return max(1, min(_PROBLEMS_PER_TASK, ceil(total / (_TASKS_PER_WORKER * workers))))
-
-
-def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while chunk := list(islice(items, size)):
+def _chunks(items: Iterator[Any], total: int | None, workers: int) -> Iterator[list[Any]]:
+    """Problems per task: smaller towards the end, if that is known, so that workers end together."""
+    left = total
+    while True:
+        size = _MOST_PER_TASK
+        if total is not None and left is not None:
+            fewest = min(_FEWEST_PER_TASK, ceil(total / (4 * workers)))
+            size = max(1, fewest, min(size, ceil(left / (2 * workers))))
+            left -= size
+        chunk = list(islice(items, size))
+        if not chunk:
+            return
         yield chunk
 
 
