@@ -1,5 +1,6 @@
 """What a worker process is: one core, one thread, no Ctrl-C of its own, gone when its parent is gone."""
 
+import atexit
 import contextlib
 import gc
 import hashlib
@@ -129,6 +130,8 @@ def _settle(function: bytes) -> None:
     """
     if in_worker() and _digest(function) not in _SETTLED:
         _SETTLED.add(_digest(function))
+        if len(_SETTLED) == 1:
+            atexit.register(gc.unfreeze)  # else DuckDB complains of leaks when the worker ends
         gc.collect()
         gc.freeze()
 
