@@ -106,7 +106,7 @@ def test_problems_are_shared_evenly_between_processes():
 
     assert sizes(3, 3) == [1, 1, 1]
     assert sizes(0, 0) == []
-    assert sizes(500, 500) == [125, 94, 71, 63, 63, 63, 21]
+    assert sizes(500, 500) == [125, 94, 71, 53, 40, 30, 22, 17, 16, 16, 16]
     many = sizes(20_000, 20_000)
     assert many[0] == _many._MOST_PER_TASK
     assert many == sorted(many, reverse=True)

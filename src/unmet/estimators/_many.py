@@ -96,7 +96,7 @@ def _chunks(items: Iterator[Any], total: int | None, workers: int) -> Iterator[l
     while True:
         size = _MOST_PER_TASK
         if total is not None and left is not None:
-            fewest = min(_FEWEST_PER_TASK, ceil(total / (4 * workers)))
+            fewest = min(_FEWEST_PER_TASK, ceil(total / (16 * workers)))
             size = max(1, fewest, min(size, ceil(left / (2 * workers))))
             left -= size
         chunk = list(islice(items, size))
