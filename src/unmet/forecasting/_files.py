@@ -12,6 +12,7 @@ import numpy as np
 from unmet.calibration import LevelMap
 from unmet.forecasting._inputs import Scores
 from unmet.forecasting._model import DemandModel
+from unmet.forecasting._network import Network
 from unmet.forecasting._parametric import Parametric
 from unmet.forecasting._rates import RateModel
 from unmet.forecasting._shocks import Shocks
@@ -20,7 +21,7 @@ from unmet.forecasting._terms import TimeTerms
 from unmet.runs import ModelFileError, load_model, save_model
 
 KIND = "demand"
-VERSION = 1
+VERSION = 2
 _RATES = ("level", "cell", "week", "loading", "factor", "slope")
 
 
@@ -56,7 +57,8 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
     arrays["weather_gap"] = model.weather_gap
     arrays |= {"scores": model.scores.score, "scores_censored": model.scores.censored}
     if model.network is not None:
-        model.network.save(Path(folder) / "network")
+        model.network.model.save(Path(folder) / "network")
+        arrays |= {"inputs.low": model.network.low, "inputs.high": model.network.high}
     save_model(folder, config, {name: np.ascontiguousarray(values) for name, values in arrays.items()})
 
 
@@ -101,7 +103,9 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             by=config["by"],
             last=np.datetime64(config["last"], "us"),
             parametric=parametric,
-            network=None if config["network"] == "none" else load(Path(folder) / "network"),
+            network=None
+            if config["network"] == "none"
+            else Network(load(Path(folder) / "network"), arrays["inputs.low"], arrays["inputs.high"]),
             network_name=config["network"],
             shock_mean=arrays["shock_mean"],
             shock_variance=arrays["shock_variance"],

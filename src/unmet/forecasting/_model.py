@@ -18,6 +18,7 @@ from unmet.forecasting._curves import raw_levels_by_band
 from unmet.forecasting._daily import sum_over_days
 from unmet.forecasting._inputs import Scores, inputs
 from unmet.forecasting._lost import Lost
+from unmet.forecasting._network import Network
 from unmet.forecasting._parametric import Parametric
 from unmet.runs import available_cores
 
@@ -51,7 +52,7 @@ class DemandModel:
     by: str
     last: np.datetime64
     parametric: Parametric
-    network: Any
+    network: Network | None
     network_name: str
     shock_mean: Floats
     shock_variance: Floats

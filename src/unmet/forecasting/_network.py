@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,24 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None, seed: int) -> Any:
+@dataclass(frozen=True)
+class Network:
+    """A fitted `CensoredQuantileRegressor` that is asked only within the range of columns it has seen.
+
+    The shape of the negative binomial can be all but constant in training, and a change of 1% next week then
+    lies thousands of standard deviations away.
+    """
+
+    model: Any
+    low: Floats
+    high: Floats
+
+    def predict_quantiles(self, X: Floats) -> Floats:
+        """Quantile curves of normal scores, (n, 9)."""
+        return np.asarray(self.model.predict_quantiles(np.clip(X, self.low, self.high)), np.float64)
+
+
+def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None, seed: int) -> Network:
     """Fit one `CensoredQuantileRegressor` for all places.
 
     Parameters
@@ -49,7 +67,9 @@ def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None,
         **KINDS[kind],
     )
     values = np.maximum(scores[rows], LOWEST_SCORE)
+    seen = X[rows]
+    low, high = seen.min(axis=0), seen.max(axis=0)
     if thresholds is None:
-        return model.fit(X[rows], values)
+        return Network(model.fit(seen, values), low, high)
     caps = np.maximum(thresholds[rows], LOWEST_SCORE)
-    return model.fit(X[rows], np.minimum(values, caps), threshold=caps)
+    return Network(model.fit(seen, np.minimum(values, caps), threshold=caps), low, high)
