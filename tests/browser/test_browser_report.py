@@ -1,5 +1,7 @@
 """The report in a real browser: what it says, how it reacts, and that nothing else happens."""
 
+import base64
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -268,3 +270,63 @@ def test_landmarks_headings_and_labels(page: Any) -> None:
 def test_it_prints(page: Any) -> None:
     sheet = page.print_page()
     assert len(sheet) > 20_000
+
+
+def whole_page(page: Any) -> bytes:
+    """A picture of everything, from the top to the end."""
+    size = page.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
+    clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+    taken = page.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+    return base64.b64decode(taken["data"])
+
+
+@pytest.fixture(scope="module")
+def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of `unmet demo`: made here, or given as UNMET_DEMO, the folder of a finished demo."""
+    from unmet.cli import main
+
+    if given := os.environ.get("UNMET_DEMO"):
+        return Path(given).resolve() / "report.html"
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "-o", str(folder), "--quiet"])
+    assert not end.value.code
+    return folder / "report.html"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+def test_the_report_of_the_demo(
+    browser: Any,
+    look: Callable[..., None],
+    demo_report: Path,
+    asked: Any,
+    tmp_path: Path,
+    width: int,
+    scheme: str,
+) -> None:
+    assert demo_report.stat().st_size < 5e6
+    browser.get(demo_report.as_uri())  # a view keeps its size only within one site
+    look(width, 800, scheme)
+    browser.get_log("browser")
+    browser.get(demo_report.as_uri())
+    assert one(browser, "h1").text.startswith("Observed ")
+    assert len(many(browser, "#where svg.map circle.place")) == 60
+    assert len(column(browser, "#table-worst", 0)) == 10
+    assert (max(background(browser)) < 50) == (scheme == "dark")
+    root = "document.documentElement"
+    wide, seen = browser.execute_script(f"return [{root}.scrollWidth, {root}.clientWidth]")
+    assert wide == seen <= width
+    words = one(browser, "main").text
+    for said in ("truth", "gap", "lost"):  # the three plays and what only a simulation knows
+        assert said in words.lower()
+    heads = many(browser, "#table-plan thead th button")
+    press(browser, heads[3])
+    many(browser, "#table-worst tbody button")[0].send_keys("\ue007")
+    assert many(browser, "#fine-chart path.band-90")
+    picture = Path(os.environ.get("UNMET_PICTURES", tmp_path)) / f"demo-{width}-{scheme}.png"
+    picture.write_bytes(whole_page(browser))
+    assert picture.stat().st_size > 50_000
+    assert browser.get_log("browser") == []
+    assert [url for url in asked() if url != demo_report.as_uri() and not url.startswith("data:")] == []
