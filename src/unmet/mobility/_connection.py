@@ -48,6 +48,7 @@ def connect(
     con.execute("SET TimeZone = 'UTC'")
     con.execute("SET preserve_insertion_order = true")  # the order of rows is the order of lines
     con.execute("SET enable_progress_bar = false")
+    con.execute("PRAGMA disable_checkpoint_on_shutdown")  # the file goes with the process
     if threads is not None:
         con.execute(f"SET threads = {threads:d}")
     return con
