@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "Write the page of a run.",
     "serve": "Show a run live on this machine, with what-if questions.",
     "paper": "Reproduce the published experiments, beside the published numbers.",
+    "completion": "Print what makes the Tab key complete commands and options.",
 }
 
 
@@ -37,10 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         print(f"unmet {unmet.__version__}")
         raise SystemExit(0)
+    if name == "--complete":  # asked by the shell
+        print("\n".join(complete(rest)))
+        raise SystemExit(0)
     if name not in COMMANDS:
         print(f"unmet: {unknown(name)}", file=sys.stderr)
         raise SystemExit(2)
 
+    module = import_module(f"unmet.cli._{name}")
+    application(name)(args=spread(rest, getattr(module, "MANY", ())), prog_name=f"unmet {name}")
+
+
+def application(name: str) -> Any:
+    """The Typer application of one command."""
     import typer
 
     module = import_module(f"unmet.cli._{name}")
@@ -49,7 +59,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = {"help_option_names": ["-h", "--help"]}
     command = app.command(name=name, epilog=getattr(module, "EXAMPLE", None), context_settings=settings)
     command(_one_line(name, getattr(module, name)))
-    app(args=spread(rest, getattr(module, "MANY", ())), prog_name=f"unmet {name}")
+    return app
+
+
+def complete(words: Sequence[str]) -> list[str]:
+    """What the last of these words, typed after `unmet`, may become; nothing where a file name may stand.
+
+    Examples
+    --------
+    >>> complete(["re"])
+    ['report']
+    """
+    *before, last = words or [""]
+    if not before:
+        return [name for name in (*COMMANDS, "--help", "--version") if name.startswith(last)]
+    if before[0] not in COMMANDS or not last.startswith("-"):
+        return []
+    import typer
+
+    found: list[str] = []
+    for parameter in typer.main.get_command(application(before[0])).params:
+        names = [*parameter.opts, *parameter.secondary_opts] if parameter.param_type_name == "option" else []
+        found += [name for name in names if name.startswith("--")]
+    return [name for name in (*found, "--help") if name.startswith(last)]
 
 
 def overview() -> str:

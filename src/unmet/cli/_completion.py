@@ -1,0 +1,47 @@
+"""`unmet completion`: what the Tab key needs to know, for bash, zsh and fish."""
+
+from typing import Annotated
+
+import typer
+
+EXAMPLE = 'Example: eval "$(unmet completion bash)"'
+
+# Each asks `unmet --complete WORD…` with the words up to the cursor; no answer leaves it to file names.
+SCRIPTS = {
+    "bash": """\
+_unmet() {
+    local IFS=$'\\n'
+    COMPREPLY=( $(unmet --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null) )
+}
+complete -o bashdefault -o default -F _unmet unmet
+""",
+    "zsh": """\
+#compdef unmet
+_unmet() {
+    local -a found
+    found=(${(f)"$(unmet --complete "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( ${#found} )); then compadd -- $found; else _files; fi
+}
+if (( $+functions[compdef] )); then compdef _unmet unmet; fi
+""",
+    "fish": """\
+function __unmet_complete
+    set -l words (commandline -opc) (commandline -ct)
+    unmet --complete $words[2..] 2>/dev/null
+end
+complete -c unmet -a '(__unmet_complete)'
+""",
+}
+
+
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
+) -> None:
+    """Print what makes the Tab key complete commands and options.
+
+    bash: put the example below into ~/.bashrc. zsh: the same with zsh, into ~/.zshrc after compinit. fish:
+    write the output to ~/.config/fish/completions/unmet.fish.
+    """
+    if shell not in SCRIPTS:
+        raise ValueError(f"SHELL must be one of {', '.join(SCRIPTS)}, not {shell!r}.")
+    typer.echo(SCRIPTS[shell], nl=False)
