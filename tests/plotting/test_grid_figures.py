@@ -16,7 +16,7 @@ def test_lines_bands_and_the_target():
     assert set(level.get_ydata()) == {0.9}
     assert np.array_equal(first.get_ydata(), mean, equal_nan=True)
     assert first.get_marker() != second.get_marker()
-    assert [text.get_text() for text in ax.legend().get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in ax.legend().get_texts()] == ["aim: 0.9", "a", "b"]
     other = Figure().add_subplot()
     plot_grid_lines(other, x=[0.0, 0.4, 0.9], lines={"b": lines["b"]})
     assert other.get_lines()[0].get_color() == second.get_color()

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = 'Example: eval "$(unmet completion bash)"'
+EXAMPLE = "Example: unmet completion bash >> ~/.bashrc"
 
 # Each asks `unmet --complete WORD…` with the words up to the cursor; no answer leaves it to file names.
 SCRIPTS = {
@@ -39,8 +39,8 @@ def completion(
 ) -> None:
     """Print what makes the Tab key complete commands and options.
 
-    bash: put the example below into ~/.bashrc. zsh: the same with zsh, into ~/.zshrc after compinit. fish:
-    write the output to ~/.config/fish/completions/unmet.fish.
+    For bash see the example below; for zsh the same with zsh and ~/.zshrc, after compinit; for fish write to
+    ~/.config/fish/completions/unmet.fish.
     """
     if shell not in SCRIPTS:
         raise ValueError(f"SHELL must be one of {', '.join(SCRIPTS)}, not {shell!r}.")
