@@ -100,6 +100,14 @@ def test_success_runs_the_command(shop):
     assert shop.counts == [3]
 
 
+def test_a_file_that_lacks_something_is_named_in_one_line(shop, capsys):
+    shop.happens = KeyError("returns")
+    assert run("shop") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("unmet shop: a file of the run lacks 'returns'")
+    assert printed.count("\n") == 1
+
+
 @pytest.mark.parametrize("problem", [ValueError("no such thing"), FileNotFoundError(2, "No such file", "a")])
 def test_bad_input_is_one_line_and_exit_code_1(shop, capsys, problem):
     shop.happens = problem

@@ -59,6 +59,13 @@ def test_moves_lead_to_the_best_allocation(curves):
     assert lost(curves, after(STOCK, moves)) == pytest.approx(best, abs=1e-6)
 
 
+def test_moves_towards_targets_reach_them_and_use_each_place_one_way(curves):
+    target = allocate(STOCK.sum(), curves)
+    moves = rank_moves(STOCK, curves, target=target, least_saved=1e-9, moves=500)
+    np.testing.assert_array_equal(after(STOCK, moves), target)
+    assert not set(moves["from"]) & set(moves["to"])
+
+
 def test_moves_one_vehicle_at_a_time_never_save_more_than_the_move_before(curves):
     saved = rank_moves(STOCK, curves, van=1, least_saved=1e-9)["rides_saved"]
     assert (np.diff(saved) <= 1e-9).all()

@@ -27,7 +27,7 @@ def test_the_columns_say_what_the_parts_say(demand):
     assert table["rides_saved"] == pytest.approx(table["expected_lost_usual"] - table["expected_lost_target"])
     assert table["value_of_next_vehicle"][0] == pytest.approx(-np.diff(curves[0])[table["target"][0]])
     assert table["identified"].all()
-    ranked = rank_moves(np.rint(USUAL), curves)
+    ranked = rank_moves(np.rint(USUAL), curves, target=table["target"])
     assert all((plan.moves[name] == ranked[name]).all() for name in ranked)
     assert plan.fleet["expected_lost"][40] == pytest.approx(table["expected_lost_target"].sum())
 

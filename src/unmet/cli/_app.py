@@ -147,6 +147,13 @@ def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
         except (ValueError, OSError) as problem:
             print(f"unmet {name}: {problem}", file=sys.stderr)
             raise SystemExit(1) from None
+        except KeyError as missing:
+            print(
+                f"unmet {name}: a file of the run lacks {missing}: it is damaged or of another run; "
+                "do the step that writes it again.",
+                file=sys.stderr,
+            )
+            raise SystemExit(1) from None
         except KeyboardInterrupt:
             print(f"\nunmet {name}: interrupted.", file=sys.stderr)
             raise SystemExit(130) from None

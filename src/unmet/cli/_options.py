@@ -119,9 +119,11 @@ Network = Annotated[
 Fleet = Annotated[
     int | None, typer.Option(min=0, help="Vehicles to share out. [default: those that usually stand there]")
 ]
-CostLost = Annotated[float, typer.Option(min=0, help="Cost of a lost ride.")]
-CostIdle = Annotated[float, typer.Option(min=0, help="Cost of a vehicle that serves nobody, for a day.")]
-Free = Annotated[bool, typer.Option("--free", help="Any fleet: each place gets what pays at these costs.")]
+CostLost = Annotated[float, typer.Option(min=0, help="With --free: cost of a lost ride.")]
+CostIdle = Annotated[float, typer.Option(min=0, help="With --free: cost of an idle vehicle a day.")]
+Free = Annotated[
+    bool, typer.Option("--free", help="Any fleet: each place gets what pays at --cost-lost and --cost-idle.")
+]
 Title = Annotated[str | None, typer.Option(help="Heading of the report.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of every random draw.")]
 Jobs = Annotated[int, typer.Option(help="Worker processes; -1: one per core.")]

@@ -118,7 +118,7 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
         order = {place: index for index, place in enumerate(stations["unique_id"])}
         at = np.array([order[place] for place in model.places])
         capacity = np.maximum(stations["capacity"][at], np.ceil(usual["stock"]))
-        whole = int(np.rint(usual["stock"]).sum()) if fleet is None else fleet
+        whole = int(np.rint(usual["stock"].sum())) if fleet is None else fleet
         plan = plan_stock(
             usual["rate"],
             usual["shape"],

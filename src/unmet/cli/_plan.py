@@ -2,7 +2,7 @@
 
 from unmet.cli import _options as options
 
-EXAMPLE = "Example: unmet plan out --fleet 500 --cost-lost 3 --cost-idle 0.5"
+EXAMPLE = "Example: unmet plan out --fleet 500"
 
 
 def plan(
@@ -15,6 +15,8 @@ def plan(
     quiet: options.Quiet = False,
 ) -> None:
     """Plan the stock of every place for the first whole day ahead: plan.csv, moves.csv, fleet.csv."""
+    if free and fleet is not None:
+        raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them.")
     from unmet.cli._pipeline import do_plan
     from unmet.cli._plan_table import show_plan
     from unmet.runs import Steps, read_record

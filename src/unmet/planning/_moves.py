@@ -11,6 +11,7 @@ def rank_moves(
     curves: ArrayLike,
     *,
     capacity: ArrayLike | None = None,
+    target: ArrayLike | None = None,
     van: int = 12,
     moves: int = 50,
     least_saved: float = 0.05,
@@ -32,6 +33,9 @@ def rank_moves(
     stock : array of int (P,)
     curves : array (P, C + 1)
         From :func:`expected_lost`.
+    target : array of int (P,), optional
+        Where the moves should lead: no place then gives below it or gets above it, so that none is emptied by
+        one move and filled by another.
     van : int
         Vehicles in one move at most.
     moves : int
@@ -65,7 +69,11 @@ def rank_moves(
         toll = float(amounts(cost_of_distance, "cost_of_distance")) * amounts(distance, "distance")
         if toll.shape != (places, places):
             raise ValueError(f"distance must have the shape ({places}, {places}), got {toll.shape}")
-    gain, give = _gains(table, here, docks, van), _gives(table, here, van)
+    least, most = np.zeros_like(here), docks
+    if target is not None:
+        aim = counts_for(target, (places,), "target")
+        least, most = np.minimum(here, aim), np.minimum(docks, np.maximum(here, aim))
+    gain, give = _gains(table, here, most, van), _gives(table, here, least, van)
     found: list[tuple[int, int, int, float]] = []
     net, load = _best_loads(gain, give, toll)
     while len(found) < moves:
@@ -77,8 +85,8 @@ def rank_moves(
         here[source] -= many
         here[sink] += many
         both = np.array([source, sink])
-        gain[both] = _gains(table[both], here[both], docks[both], van)
-        give[both] = _gives(table[both], here[both], van)
+        gain[both] = _gains(table[both], here[both], most[both], van)
+        give[both] = _gives(table[both], here[both], least[both], van)
         # Only pairs with one of the two places have changed.
         net[both], load[both] = _best_loads(gain, give[both], toll[both])
         net[:, both], load[:, both] = _best_loads(gain[both], give, toll[:, both])
@@ -90,20 +98,20 @@ def rank_moves(
     }
 
 
-def _gains(table: Floats, here: Ints, docks: Ints, van: int) -> Floats:
-    """Rides saved by bringing 0 … van vehicles (P, van + 1); −inf where there is no dock."""
+def _gains(table: Floats, here: Ints, most: Ints, van: int) -> Floats:
+    """Rides saved by bringing 0 … van vehicles (P, van + 1); −inf where there is no room."""
     after = here[:, None] + np.arange(van + 1)
     rows = np.arange(len(table))[:, None]
     saved = table[rows, here[:, None]] - table[rows, np.minimum(after, table.shape[1] - 1)]
-    return np.where(after <= docks[:, None], saved, -np.inf)
+    return np.where(after <= most[:, None], saved, -np.inf)
 
 
-def _gives(table: Floats, here: Ints, van: int) -> Floats:
-    """Rides lost by taking 0 … van vehicles away (P, van + 1); inf where there are not as many."""
+def _gives(table: Floats, here: Ints, least: Ints, van: int) -> Floats:
+    """Rides lost by taking 0 … van vehicles away (P, van + 1); inf where there are not as many to spare."""
     after = here[:, None] - np.arange(van + 1)
     rows = np.arange(len(table))[:, None]
     lost = table[rows, np.maximum(after, 0)] - table[rows, here[:, None]]
-    return np.where(after >= 0, lost, np.inf)
+    return np.where(after >= least[:, None], lost, np.inf)
 
 
 def _best_loads(gain: Floats, give: Floats, toll: Floats) -> tuple[Floats, Ints]:

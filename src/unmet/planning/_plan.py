@@ -66,7 +66,8 @@ def plan_stock(
         Docks; NaN where unknown: then enough room that being full hardly matters (:func:`roomy`).
     usual_stock : array (P,)
         What stands there now or usually at the start of the window. A mean that is not whole is read off the
-        curve between its neighbours; moves start from the whole numbers nearest to it.
+        curve between its neighbours; moves start from whole numbers near it with the same sum, and lead
+        towards the targets.
     identified : array of bool (P,), optional
         Whether the rates rest on demand that could be seen; handed through to the table. True by default.
     van, moves, distance, cost_of_distance
@@ -104,9 +105,10 @@ def plan_stock(
     then = curves[rows, target]
     worth = np.column_stack([value_of_vehicles(curves), np.zeros(places)])
     ranked = rank_moves(
-        np.minimum(np.rint(usual), room),
+        whole_vehicles(usual, room),
         curves,
         capacity=room,
+        target=target,
         van=van,
         moves=moves,
         distance=distance,
@@ -123,6 +125,21 @@ def plan_stock(
         "identified": known,
     }
     return Plan(table, ranked, fleet_curve(curves, float(means.sum()), capacity=room), curves)
+
+
+def whole_vehicles(usual: Floats, room: Ints) -> Ints:
+    """Whole numbers next to `usual` that add up to its rounded sum: the largest fractions are rounded up.
+
+    Examples
+    --------
+    >>> whole_vehicles(np.array([1.6, 2.6, 0.6]), np.array([9, 9, 9])).tolist()
+    [2, 3, 0]
+    """
+    whole = np.floor(usual).astype(np.int64)
+    part = np.where(whole < room, usual - whole, -1.0)
+    missing = round(float(usual.sum())) - int(whole.sum())
+    whole[np.argsort(-part, kind="stable")[:missing]] += 1
+    return np.minimum(whole, room)
 
 
 def roomy(rate: Floats, returns_rate: Floats, usual_stock: Floats) -> Floats:
