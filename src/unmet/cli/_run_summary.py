@@ -59,6 +59,14 @@ def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
         console.print(
             f"Stock was inferred in {found['inferred']:.0%} of the rows: there was no status feed for them."
         )
+    truth = _read(folder / "truth.json")  # of a simulated city
+    if truth is not None:
+        played = truth["targets"]
+        console.print(
+            f"In truth {truth['lost']['true']:,.0f} rides were lost. The last {played['days']} days played again "
+            f"lose {played['lost_observed']:,.0f} rides with stock targets from usage, "
+            f"{played['lost_estimated']:,.0f} from the estimate, {played['lost_true']:,.0f} from the truth."
+        )
     for path in found["files"]:
         console.print(f"  {escape(path)}", soft_wrap=True)
 
