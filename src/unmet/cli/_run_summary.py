@@ -63,8 +63,8 @@ def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
     if truth is not None:
         played = truth["targets"]
         console.print(
-            f"In truth {truth['lost']['true']:,.0f} rides were lost. The last {played['days']} days played again "
-            f"lose {played['lost_observed']:,.0f} rides with stock targets from usage, "
+            f"In truth {truth['lost']['true']:,.0f} rides were lost. The last {played['days']} days "
+            f"played again lose {played['lost_observed']:,.0f} rides with stock targets from usage, "
             f"{played['lost_estimated']:,.0f} from the estimate, {played['lost_true']:,.0f} from the truth."
         )
     for path in found["files"]:
