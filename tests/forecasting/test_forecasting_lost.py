@@ -9,7 +9,7 @@ from forecasting_toys import make_toy
 from unmet.forecasting._grid import Grid, make_grid
 from unmet.forecasting._lost import estimate_lost, summary
 from unmet.forecasting._parametric import Parametric, Past, fit_parametric, look_back
-from unmet.forecasting._past_draws import _chain, _gamma, draw_past
+from unmet.forecasting._past_draws import _chain, _gamma, draw_past, foreign_share
 from unmet.forecasting._spill import Neighbours, Spill, find_neighbours
 
 
@@ -57,13 +57,38 @@ def test_walkers_are_told_apart_and_counted_once(fitted: tuple[Grid, Parametric,
     assert past.came.sum() == pytest.approx(past.went.sum())
     found = estimate_lost(walking, grid, past, np.ones(grid.y.shape, bool), seed=0)
     total = found.total
-    assert total["next_door"]["mean"] == pytest.approx(past.went.sum(), rel=0.1)
+    assert total["next_door"]["mean"] == pytest.approx(past.went.sum())
+    assert total["next_door"]["q05"] < past.went.sum() < total["next_door"]["q95"]
     assert total["lost"]["mean"] + total["next_door"]["mean"] == pytest.approx(total["unserved"]["mean"])
     assert total["demand"]["mean"] == pytest.approx(total["observed"] + total["lost"]["mean"])
     rows = found.columns
     assert (rows["demand_q05"] <= rows["demand_q95"]).all()
     assert rows["lost_mean"].sum() == pytest.approx((past.unserved - past.went).sum())
     assert (found.completed == np.floor(found.completed)).all()
+
+
+def test_rows_places_days_and_the_whole_add_up(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+    grid, model, near = fitted
+    walking = replace(model, spill=Spill(0.8, 300.0))
+    past = past_of(grid, walking, near)
+    # Pickups explained by walkers are as many as the walkers, which they are not by themselves.
+    expected = past.rate * grid.exposure * past.shape / past.inverse_scale
+    plain = (grid.y * past.came / np.maximum(expected + past.came, 1e-12)).sum()
+    assert abs(plain / past.went.sum() - 1) > 0.001
+    share = foreign_share(grid, past)
+    assert (share[past.came == 0] == 0).all()
+    assert ((share >= 0) & (share < 1)).all()
+    assert (grid.y * share).sum() == pytest.approx(past.went.sum())
+    found = estimate_lost(walking, grid, past, np.ones(grid.y.shape, bool), seed=0)
+    total, rows = found.total, found.columns
+    for name in ("demand", "lost"):
+        whole = total[name]["mean"]
+        assert whole == pytest.approx(rows[f"{name}_mean"].sum())
+        assert whole == pytest.approx(sum(one[name]["mean"] for one in total["places"].values()))
+        assert whole == pytest.approx(sum(one[name] for one in total["days"]))
+        assert total[name]["q05"] < whole < total[name]["q95"]
+    for one in total["days"]:
+        assert one["lo"] <= one["demand"] <= one["hi"]
 
 
 def test_the_same_seed_draws_the_same(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
@@ -89,4 +114,4 @@ def test_gamma_draws_have_mean_and_variance_of_their_shape(shape: float) -> None
 
 
 def test_summary_by_hand() -> None:
-    assert summary(np.arange(101.0)) == {"mean": 50.0, "q05": 5.0, "q95": 95.0}
+    assert summary(np.arange(101.0), 49.5) == {"mean": 49.5, "q05": 5.0, "q95": 95.0}

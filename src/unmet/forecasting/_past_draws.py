@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from unmet.forecasting._calendar import make_calendar
 from unmet.forecasting._grid import Grid
@@ -15,6 +16,8 @@ from unmet.forecasting._parametric import Parametric, Past
 Floats = NDArray[np.float64]
 # How well the part of unserved requests that is due to the distribution of shocks is known.
 _DOUBT = 0.2
+# Bound on the logarithm of the factor that makes walkers seen as many as walkers who left.
+_MOST_ODDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
     with the persistence of shocks. Rates carry the uncertainty of levels, profiles and cells, the latter
     shared by all places. That places run out when shocks are high adds a part to the unserved requests that
     rests on the distribution of shocks; it is taken to be known to a fifth of itself, for the whole city and
-    for each place. Given all this, the rest is Poisson; walkers are drawn by their expected shares, which
-    carry the uncertainty of the chance to walk: they are seen next door, so doubt about the unserved is not
-    theirs.
+    for each place. Given all this, the rest is Poisson; walkers are drawn by their expected shares (those of
+    pickups by :func:`foreign_share`), which carry the uncertainty of the chance to walk: they are seen next
+    door, so doubt about the unserved is not theirs.
     """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
     level, cell, profile = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
@@ -53,9 +56,8 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
     common = shared.standard_normal((draws, calendar.cells)) * cell
     walkers = np.exp(model.spill.error * shared.standard_normal((draws, 1)))
     missed = past.rate * (1 - grid.exposure) * grid.known
-    expected = past.rate * grid.exposure * past.shape / past.inverse_scale
     went = past.went / np.maximum(past.unserved, 1e-300)
-    came = past.came / np.maximum(expected + past.came, 1e-300)
+    came = foreign_share(grid, past)
     added = past.unserved.sum() / max(float(missed.sum()), 1e-300)
     doubt = _DOUBT * abs(float(np.log(added))) if added > 0 else 0.0
     everywhere = doubt * shared.standard_normal((draws, 1))
@@ -79,6 +81,35 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
                 np.clip(walkers * came[place, at], 0, 1),
             )
         yield PlaceDraws(place, at, unserved, next_door, foreign)
+
+
+def foreign_share(grid: Grid, past: Past) -> Floats:
+    """Share of each pickup that is due to people who wanted a neighbour, (P, T).
+
+    Given the count it is f came / (λeG + f came). With f = 1 the pickups so explained need not be as many as
+    the people who left for a neighbour, since places next to an empty one may see fewer rides than foreseen.
+    Everybody who is served next door is seen there, so f is the number with which both sums are the same.
+    """
+    expected = past.rate * grid.exposure * past.shape / past.inverse_scale
+    walkers = float(past.went.sum())
+    rows = (past.came > 0) & (grid.y > 0)
+    share = np.zeros_like(expected)
+    if walkers == 0 or not rows.any():
+        return share
+    seen, own, came = grid.y[rows], np.maximum(expected[rows], 1e-300), past.came[rows]
+
+    def surplus(log_factor: float) -> float:
+        more = np.exp(log_factor) * came
+        return float((seen * more / (own + more)).sum()) - walkers
+
+    ends = surplus(-_MOST_ODDS), surplus(_MOST_ODDS)
+    if ends[0] < 0 < ends[1]:
+        factor = brentq(surplus, -_MOST_ODDS, _MOST_ODDS, xtol=1e-12, rtol=1e-12)
+    else:  # more walkers than pickups around them can be: as near as the bounds allow
+        factor = _MOST_ODDS if ends[1] <= 0 else -_MOST_ODDS
+    more = np.exp(factor) * came
+    share[rows] = more / (own + more)
+    return share
 
 
 def _uncertainty(
