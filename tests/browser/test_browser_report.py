@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import many, one, press, wait
 from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 
 from unmet.report import write_report
@@ -22,20 +23,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(browser: Any, report: Path, look: Callable[..., None]) -> Any:
     browser.get(report.as_uri())
     return browser
-
-
-def one(page: Any, css: str) -> Any:
-    return page.find_element("css selector", css)
-
-
-def many(page: Any, css: str) -> list[Any]:
-    return page.find_elements("css selector", css)
-
-
-def press(page: Any, element: Any) -> None:
-    """Click where a person would: scrolled into the middle, at rest."""
-    page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
-    element.click()
 
 
 def column(page: Any, table: str, number: int) -> list[str]:
@@ -179,6 +166,7 @@ def test_a_place_is_found_by_search_and_its_curves_change(page: Any) -> None:
         for part in ("path.band-90", "path.demand-line", "path.dots"):
             assert many(page, f"#{kind}-chart {part}"), (kind, part)
     press(page, one(page, "#fine-details summary"))
+    wait(page, lambda: many(page, "#fine-table tbody tr"))  # the table is made when the page hears of it
     rows = page.execute_script("return document.querySelectorAll('#fine-table tbody tr').length")
     assert rows == 7 * 24 + 72
 

@@ -6,6 +6,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from pages import one, wait
 from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 
 PICTURES: Any = None  # set a folder (a Path) to keep pictures of what the tests see
@@ -22,16 +23,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield ready.address
     ready.server.should_exit = True
     thread.join(10)
-
-
-def one(page: Any, css: str) -> Any:
-    return page.find_element("css selector", css)
-
-
-def wait(page: Any, true: Callable[[], Any]) -> Any:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    return WebDriverWait(page, 10).until(lambda _: true())
 
 
 def keep(page: Any, name: str) -> None:
