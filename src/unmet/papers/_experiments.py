@@ -105,6 +105,7 @@ TABLE2 = Experiment(
         Block(
             "converged",
             tuple(CONVERGED[n] for n in ("QNN", "Multi-QNN", "Multi-CQNN", "Multi-CQNN, printed equation")),
+            quick=False,
         ),
         *OURS,
     ),
