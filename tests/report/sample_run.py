@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import nbinom
 
 from unmet.datasets import make_city
+from unmet.planning import planned_day, such_days
 from unmet.runs import Columns, write_columns
 
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
@@ -54,9 +55,8 @@ def write_sample_run(
     _write_csv(folder / "plan.csv", plan)
     _write_csv(folder / "moves.csv", town.moves(plan))
     _write_csv(folder / "fleet.csv", town.fleet(plan))
-    _write_json(
-        folder / "curves.json", {row["unique_id"]: _curve(row["expected_lost_usual"]) for row in plan}
-    )
+    curves = {row["unique_id"]: _curve(row["expected_lost_usual"]) for row in plan}
+    _write_json(folder / "curves.json", {**town.planned(lost), "places": curves})
     _write_json(folder / "hubs.geojson", {"type": "FeatureCollection", "features": []})
     _write_json(folder / "panel.json", town.account())
     return folder
@@ -199,6 +199,20 @@ class _Town:
         total = _totals(int(seen.sum()), middle, middle - error, middle + error)
         return {**total, "places": entries, "days": rows}
 
+    @property
+    def starts(self) -> str:
+        """Four in the morning, local time, of the day after the data."""
+        return str((self.ds[self.hours] - np.timedelta64(4, "h")).astype("datetime64[D]")) + "T04:00"
+
+    def planned(self, lost: Columns) -> dict[str, Any]:
+        hours = self.ds[self.hours] + np.arange(4, 28) * np.timedelta64(1, "h")
+        day = planned_day(hours, "America/New_York", "hour")
+        wanted = float(self.rate[:, :24].sum())
+        return {
+            "day": {**day, "demand": wanted},
+            "such_days": such_days(lost, hours, "America/New_York", "hour"),
+        }
+
     def plan(self) -> list[dict[str, Any]]:
         per_day = self.true_lost.sum(axis=1) / (self.hours / 24)
         rows = []
@@ -218,6 +232,7 @@ class _Town:
                     "rides_saved": saved,
                     "value_of_next_vehicle": round(before / 10, 3),
                     "identified": bool(place not in self.unknown),
+                    "starts": self.starts,
                 }
             )
         return rows
@@ -234,6 +249,9 @@ class _Town:
                     "to": to["unique_id"],
                     "vehicles": 1 + rank % 3,
                     "rides_saved": round(to["rides_saved"] - 0.01 * rank, 3),
+                    "from_name": origin["name"],
+                    "to_name": to["name"],
+                    "starts": self.starts,
                 }
             )
         return found

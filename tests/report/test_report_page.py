@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from sample_run import BREAK_NAME, FORMULA_NAME, SCRIPT_NAME, write_sample_run
 
 from unmet.report import Live, read_run, render_page, write_report
+from unmet.report import _tables as tables
 from unmet.runs import read_columns, write_columns
 
 
@@ -171,11 +173,12 @@ def test_what_cannot_be_missing_names_the_step_that_makes_it(copy: Path, name: s
 
 
 def test_files_of_another_kind_are_refused(copy: Path):
+    totals = json.loads((copy / "lost_total.json").read_text())
     (copy / "lost_total.json").write_text("{")
     with pytest.raises(ValueError, match="is not JSON"):
         write_report(copy)
     (copy / "plan.csv").write_text("a,b\n1,2\n")
-    (copy / "lost_total.json").write_text(json.dumps({"observed": 1, "places": {}}))
+    (copy / "lost_total.json").write_text(json.dumps(totals | {"places": {}}))
     with pytest.raises(ValueError, match="lacks place"):
         write_report(copy)
     columns, about = read_columns(copy / "lost.parquet")
@@ -290,3 +293,62 @@ def test_long_fleet_curves_are_thinned_with_both_ends():
     assert (found[0], found[-1]) == (rows[0], rows[-1])
     assert thinned(rows[:10]) == rows[:10]
     assert thinned([]) == []
+
+
+def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str):
+    planned = read_run(folder).planned
+    assert planned is not None
+    # 14 days from Monday 1 April: the first day ahead is Monday 15 April.
+    assert (planned.weekday, planned.starts) == ("Monday", "2024-04-15T04:00")
+    assert "Planned for <strong>Monday, 15 Apr 2024</strong>, from 04:00" in page
+    assert "expected to be lost on Monday, 15 Apr 2024, from 04:00" in page
+    columns, _ = read_columns(folder / "lost.parquet")
+    clock = columns["ds"] - np.timedelta64(8, "h")  # New York in April, days from four on
+    for at, (_, wanted, lost) in zip(("2024-04-01", "2024-04-08"), planned.past, strict=True):
+        rows = clock.astype("datetime64[D]") == np.datetime64(at)
+        assert lost == pytest.approx(columns["lost_mean"][rows].sum())
+        assert wanted == pytest.approx(lost + columns["y"][rows].sum())
+    first, second = (f"{round(one[2]):,}" for one in planned.past)
+    assert f"The last 2 Mondays lost {first} and {second} rides of " in page
+    assert "Moves start from the usual stock" in page
+    assert "take no account of distance" in page
+    assert "may still be given fewer vehicles" in page
+
+
+def test_only_fleets_near_the_usual_one_are_shown(folder: Path, copy: Path):
+    data, near_fleet = read_run(folder), tables.near_fleet
+    usual = sum(row["usual_stock"] for row in data.plan)
+    shown = [row["fleet"] for row in near_fleet(data)]
+    assert len(shown) < len(data.fleet)
+    assert min(shown) >= 0.7 * usual > min(row["fleet"] for row in data.fleet)
+    assert max(shown) <= 1.3 * usual < max(row["fleet"] for row in data.fleet)
+    # A plan for half as many again is shown, too.
+    more = tuple(row | {"target": 1.5 * row["usual_stock"]} for row in data.plan)
+    assert max(row["fleet"] for row in near_fleet(replace(data, plan=more))) > 1.4 * usual
+    (copy / "plan.csv").unlink()
+    assert near_fleet(read_run(copy)) == list(data.fleet)
+
+
+def test_models_are_said_to_be_chosen_among_networks(folder: Path, copy: Path, page: str):
+    assert "The choice was among the censored quantile networks only" in page
+    rows = [
+        {"model": "censored quantile network (linear)", "pinball": 0.2, "coverage": 0.9, "chosen": True},
+        {"model": "negative binomial", "pinball": 0.19, "coverage": 0.8, "chosen": False},
+        {"model": "seasonal naive", "pinball": 0.3, "coverage": 0.9, "chosen": False},
+    ]
+    (copy / "measures.json").write_text(json.dumps(rows))
+    assert "negative binomial (by 5.0% against the one used)" in write_report(copy).read_text("utf-8")
+    rows[1]["pinball"] = 0.19999
+    (copy / "measures.json").write_text(json.dumps(rows))
+    assert "negative binomial (by less than 0.1% against the one used)" in write_report(copy).read_text(
+        "utf-8"
+    )
+
+
+def test_tables_show_the_digits_that_intervals_support(copy: Path):
+    totals = json.loads((copy / "lost_total.json").read_text())
+    totals["places"]["P03"]["lost"] = {"mean": 795.3, "q05": 731.0, "q95": 862.0}
+    (copy / "lost_total.json").write_text(json.dumps(totals))
+    table = tables.places_table(read_run(copy))
+    cells = next(row for row in table.rows if row[1].sort == 795.3)
+    assert [cell.text for cell in cells[1:3]] == ["800", "730–860"]

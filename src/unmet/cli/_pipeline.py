@@ -5,15 +5,14 @@ panel → fit → forecast → plan → report, all in one folder kept by `unmet
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from unmet.cli._panel_work import PanelInputs, built_panel
-from unmet.cli._run_files import table_of, write_csv, write_geojson, write_json
+from unmet.cli._run_files import write_geojson, write_json
 from unmet.runs import Steps, read_columns, write_columns
+
+PLAN_INPUTS = ("model", "panel.parquet", "stations.parquet", "lost.parquet", "lost_total.json")
 
 
 def do_panel(steps: Steps, inputs: PanelInputs, watching: Any) -> bool:
@@ -107,44 +106,14 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
     folder = steps.folder
 
     def make() -> None:
-        from unmet.forecasting import load_demand
-        from unmet.mobility import read_panel
-        from unmet.planning import lost_share, plan_stock, usual_day
+        from unmet.cli._plan_files import write_plan
 
-        model = load_demand(folder / "model")
-        stations, _ = read_columns(folder / "stations.parquet")
-        total = json.loads((folder / "lost_total.json").read_text())
-        usual = usual_day(read_panel(folder / "panel.parquet"), model, total["lost"]["mean"])
-        order = {place: index for index, place in enumerate(stations["unique_id"])}
-        at = np.array([order[place] for place in model.places])
-        capacity = np.maximum(stations["capacity"][at], np.ceil(usual["stock"]))
-        whole = int(np.rint(usual["stock"].sum())) if fleet is None else fleet
-        plan = plan_stock(
-            usual["rate"],
-            usual["shape"],
-            usual["returns"],
-            capacity=capacity,
-            usual_stock=usual["stock"],
-            fleet=None if free else whole,
-            cost_lost=cost_lost,
-            cost_idle=cost_idle,
-            identified=usual["identified"],
-            lost_share=lost_share(total),
-        )
-        places, names = model.places.astype(object), stations["name"][at]
-        write_csv(folder / "plan.csv", {"unique_id": places, "name": names, **plan.table})
-        moves = plan.moves
-        ranked: dict[str, np.ndarray] = {"rank": np.arange(1, len(moves["vehicles"]) + 1)}
-        ranked |= {end: places[np.asarray(moves[end], dtype=np.int64)] for end in ("from", "to")}
-        ranked |= {name: moves[name] for name in ("vehicles", "rides_saved")}
-        write_csv(folder / "moves.csv", ranked)
-        write_csv(folder / "fleet.csv", plan.fleet)
-        write_json(folder / "curves.json", table_of(places, plan))
+        write_plan(folder, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
 
     return steps.run(
         "plan",
         make,
-        inputs=[folder / name for name in ("model", "panel.parquet", "stations.parquet", "lost_total.json")],
+        inputs=[folder / name for name in PLAN_INPUTS],
         settings={"fleet": fleet, "cost_lost": cost_lost, "cost_idle": cost_idle, "free": free},
         outputs=["plan.csv", "moves.csv", "fleet.csv", "curves.json"],
     )

@@ -1,4 +1,4 @@
-"""The plan as a terminal shows it: what is gained, and the best moves."""
+"""The plan as a terminal shows it: for which day, what is gained, and the best moves."""
 
 from __future__ import annotations
 
@@ -14,27 +14,45 @@ def show_plan(folder: Path) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    places, moves = _rows(folder / "plan.csv"), _rows(folder / "moves.csv")
-    names = {row["unique_id"]: row["name"] for row in places}
-    usual, target = (
-        sum(float(row[f"expected_lost_{kind}"]) for row in places) for kind in ("usual", "target")
-    )
+    moves = _rows(folder / "moves.csv")
     console = Console(highlight=False)
-    console.print(
-        f"{sum(int(row['target']) for row in places):,} vehicles at {len(places):,} places: expected lost "
-        f"rides {usual:,.1f} with the usual stock, [bold]{target:,.1f}[/bold] with the plan."
-    )
+    for line in plan_sentences(folder):
+        console.print(line)
     table = Table(box=None, padding=(0, 2, 0, 0), title=None)
     table.add_column("from", overflow="fold")
     table.add_column("to", overflow="fold")
     table.add_column("vehicles", justify="right", no_wrap=True)
     table.add_column("rides saved", justify="right", no_wrap=True)
     for row in moves[:_SHOWN]:
-        ends = (escape(names.get(row[end], row[end])) for end in ("from", "to"))
+        ends = (escape(row[f"{end}_name"] or row[end]) for end in ("from", "to"))
         table.add_row(*ends, row["vehicles"], f"{float(row['rides_saved']):.2f}")
     if moves:
         console.print(table)
-    console.print(f"Written: {escape(str(folder / 'plan.csv'))}", soft_wrap=True)
+        console.print(
+            "Moves start from the usual stock of the last four weeks and take no account of distance."
+        )
+    for name in ("plan.csv", "moves.csv"):
+        console.print(f"Written: {escape(str(folder / name))}", soft_wrap=True)
+
+
+def plan_sentences(folder: Path) -> list[str]:
+    """The day planned for and what the plan saves, then what the last such days lost; none without a plan."""
+    from unmet.report._planned import day_in_words, read_planned, such_days_in_words
+
+    places = _rows(folder / "plan.csv") if (folder / "plan.csv").is_file() else []
+    if not places:
+        return []
+    planned = read_planned(folder / "curves.json")
+    usual, target = (
+        sum(float(row[f"expected_lost_{kind}"]) for row in places) for kind in ("usual", "target")
+    )
+    day = "Plan" if planned is None else f"Plan for {day_in_words(planned)}"
+    saved = (
+        f"{day}: {sum(int(row['target']) for row in places):,} vehicles at {len(places):,} places; expected "
+        f"lost rides {usual:,.1f} with the usual stock, [bold]{target:,.1f}[/bold] with the plan."
+    )
+    past = None if planned is None else such_days_in_words(planned)
+    return [saved] if past is None else [saved, past]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from unmet.cli._plan_table import plan_sentences
+
 _WORST = 5
 
 
@@ -16,7 +18,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
     calibration = _read(folder / "calibration.json") or {}
     lost = {place: found["lost"]["mean"] for place, found in total.get("places", {}).items()}
     worst = sorted(lost, key=lambda place: (-lost[place], place))[:_WORST]
-    files = ("panel.parquet", "forecast.parquet", "lost.parquet", "plan.csv", "report.html")
+    files = ("panel.parquet", "forecast.parquet", "lost.parquet", "plan.csv", "moves.csv", "report.html")
     return {
         "observed": total.get("observed"),
         "demand": total.get("demand"),
@@ -67,6 +69,8 @@ def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
             f"played again lose {played['lost_observed']:,.0f} rides with stock targets from usage, "
             f"{played['lost_estimated']:,.0f} from the estimate, {played['lost_true']:,.0f} from the truth."
         )
+    for line in plan_sentences(folder):
+        console.print(line)
     for path in found["files"]:
         console.print(f"  {escape(path)}", soft_wrap=True)
 

@@ -5,6 +5,7 @@ from unmet.planning._lost import balanced_returns, best_stock, expected_lost, va
 from unmet.planning._moves import rank_moves
 from unmet.planning._newsvendor import StockTarget, newsvendor_level, stock_target
 from unmet.planning._plan import Plan, plan_stock, roomy
+from unmet.planning._planned_day import planned_day, such_days
 from unmet.planning._play import Played, count_played, gap_closed, play_targets, play_three, visit_targets
 from unmet.planning._usage import hourly_exposure, hourly_returns, rates_by_class, usual_rates
 from unmet.planning._usual_day import lost_share, usual_day
@@ -25,12 +26,14 @@ __all__ = [
     "lost_share",
     "newsvendor_level",
     "plan_stock",
+    "planned_day",
     "play_targets",
     "play_three",
     "rank_moves",
     "rates_by_class",
     "roomy",
     "stock_target",
+    "such_days",
     "usual_day",
     "usual_rates",
     "value_of_vehicles",

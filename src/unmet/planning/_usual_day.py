@@ -10,11 +10,10 @@ import numpy as np
 from unmet.forecasting import DemandModel
 from unmet.forecasting._calendar import make_calendar
 from unmet.planning._lost import balanced_returns
+from unmet.planning._planned_day import FIRST_HOUR
 
 # Days of history that say what usually stands at a place and what usually comes back.
 _USUAL_DAYS = 28
-# Stock is planned for a day from this local hour on, when the streets are quietest.
-_FIRST_HOUR = 4
 
 
 def lost_share(total: Mapping[str, Any]) -> float:
@@ -35,8 +34,8 @@ def usual_day(
 
     Returns come where they usually do, as many as the demand ahead (:func:`balanced_returns`). ``rate``,
     ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
-    (places,). The day starts at 4 h local. Returns are means over the last four weeks of the same weekday and
-    hour, stock the mean over the last four weeks at the start of the day.
+    (places,), ``ds`` holds the periods. The day starts at 4 h local. Returns are means over the last four
+    weeks of the same weekday and hour, stock the mean over the last four weeks at the start of the day.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def usual_day(
     ahead = model.rates(2 * per_day, start=start)
     periods = ahead["ds"][: 2 * per_day]
     clock = make_calendar(periods, model.zone, model.by)
-    first = int(np.flatnonzero(clock.hour == _FIRST_HOUR)[0]) if per_day > 1 else 0
+    first = int(np.flatnonzero(clock.hour == FIRST_HOUR)[0]) if per_day > 1 else 0
     day = slice(first, first + per_day)
     shape = (len(model.places), 2 * per_day)
     quantiles = model.forecast(2 * per_day, start=start)
@@ -68,7 +67,7 @@ def usual_day(
     served = float(np.clip(1.0 - lost / max(demand, 1.0), 0.0, 1.0))
     come_back = np.nan_to_num(returns) @ same / np.maximum(same.sum(axis=0), 1)
     rate = ahead["rate"].reshape(shape)[:, day]
-    starts = past.hour == _FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
+    starts = past.hour == FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
     standing = np.nan_to_num(np.where(np.isfinite(stock[:, starts]), stock[:, starts], 0.0).mean(axis=1))
     return {
         "rate": rate,
@@ -76,4 +75,5 @@ def usual_day(
         "returns": balanced_returns(rate, come_back, served),
         "stock": standing,
         "identified": identified,
+        "ds": periods[day],
     }

@@ -96,6 +96,27 @@ class Horizon:
 
 
 @dataclass(frozen=True)
+class PlannedDay:
+    """The day that the plan is for, by the local clock, and the last days of the same weekday beside it.
+
+    ``demand`` is what is expected to be wanted; ``past`` holds (date, wanted, lost) of all places, oldest
+    first, each an estimate.
+    """
+
+    date: str
+    weekday: str
+    starts: str
+    zone: str
+    demand: float | None = None
+    past: tuple[tuple[str, float, float], ...] = ()
+
+    @property
+    def clock(self) -> str:
+        """The hour at which it starts: 04:00."""
+        return self.starts[11:16]
+
+
+@dataclass(frozen=True)
 class Weekday:
     """Lost and wanted rides by local weekday (Monday first) and hour, per day of the period."""
 
@@ -125,6 +146,7 @@ class ReportData:
     plan: tuple[dict[str, Any], ...] = ()
     moves: tuple[dict[str, Any], ...] = ()
     fleet: tuple[dict[str, Any], ...] = ()
+    planned: PlannedDay | None = None
     truth: dict[str, Any] | None = None
     account: dict[str, Any] = field(default_factory=dict)
     next_door: Interval | None = None

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from unmet.runs import Columns, read_columns
 
 _SPREADSHEET_SIGNS = ("=", "+", "-", "@", "\t", "\r")
@@ -14,8 +16,14 @@ _MADE_BY = {
     "lost.parquet": "fit",
     "lost_total.json": "fit",
     "stations.parquet": "panel",
+    "backtest.parquet": "fit",
+    "calibration.json": "fit",
+    "measures.json": "fit",
+    "panel.json": "panel",
     "forecast.parquet": "forecast",
+    "curves.json": "plan",
 }
+_TEXTS = ("unique_id", "name")
 
 
 def need_table(path: Path, names: tuple[str, ...]) -> tuple[Columns, dict[str, str]]:
@@ -31,7 +39,25 @@ def need_table(path: Path, names: tuple[str, ...]) -> tuple[Columns, dict[str, s
         )
     if not len(columns[names[0]]):
         raise ValueError(f"{path} has no rows; nothing to report")
+    for name in names:
+        _check_kind(path, name, columns[name])
     return columns, about
+
+
+def _check_kind(path: Path, name: str, values: np.ndarray) -> None:
+    """Moments in ``ds``, texts in ids and names, numbers or yes and no in all other columns."""
+    if name in _TEXTS:
+        return
+    wanted, kinds = ("moments", "M") if name == "ds" else ("numbers", "biuf")
+    if values.dtype.kind not in kinds:
+        held = "text" if values.dtype.kind in "OSU" else str(values.dtype)
+        raise ValueError(f"{path}: column {name} holds {held} where {wanted} should be; {made_again(path)}")
+
+
+def made_again(path: Path) -> str:
+    """The remedy for a file that is not what it should be."""
+    step = _MADE_BY.get(path.name)
+    return f"make it again with `unmet {step}`" if step else "run again"
 
 
 def maybe_table(path: Path, names: tuple[str, ...]) -> Columns | None:
@@ -49,6 +75,17 @@ def read_json(path: Path, needed: bool = False) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON ({str(error)[:80]}); run the step again") from None
+
+
+def read_object(path: Path, *parts: str, needed: bool = False) -> dict[str, Any]:
+    """A JSON object with at least these parts; an absent file, or null in it, is an empty one."""
+    found = read_json(path, needed)
+    if found is None and not needed:
+        return {}
+    absent = [part for part in parts if not isinstance(found, dict) or part not in found]
+    if absent or not isinstance(found, dict):
+        raise ValueError(f"{path} lacks {', '.join(absent) or 'its parts'}; {made_again(path)}")
+    return found
 
 
 def read_rows(path: Path, numbers: tuple[str, ...]) -> tuple[dict[str, Any], ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Any
 
 from unmet.report._data import Interval
@@ -52,6 +53,36 @@ def between(value: Interval, digits: int | None = None) -> str:
     """
     low = number(value.low, digits)
     return f"{low}–{number(value.high, digits)}" if value.identified else f"{low} or more"
+
+
+def width_of(value: Interval) -> float:
+    """Width of a 90% interval; twice the lower part where no upper bound is identified."""
+    return value.high - value.low if value.identified else 2 * max(0.0, value.mean - value.low)
+
+
+def rounded(value: Any, width: float) -> str:
+    """An estimate without digits that an interval of this width does not support: a tenth of it, or so.
+
+    Examples
+    --------
+    >>> rounded(795.3, 131.0), rounded(1234.0, 95.0), rounded(45.31, 20.0), rounded(3.14, 4.0)
+    ('800', '1,234', '45', '3.1')
+    """
+    if not known(value) or not isfinite(width) or width < 10:
+        return number(value)
+    unit = 10 ** floor(log10(width / 10))
+    return number(unit * round(value / unit), 0)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Words in a row.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join((", ".join(parts[:-1]), parts[-1])) if len(parts) > 1 else "".join(parts)
 
 
 def day(text: str, year: bool = True) -> str:

@@ -12,10 +12,11 @@ import numpy as np
 
 from unmet.report._curves import make_curves
 from unmet.report._data import Day, Interval, PlaceTotals, ReportData, Weekday, interval
-from unmet.report._files import maybe_table, need_table, read_json, read_rows
+from unmet.report._files import made_again, maybe_table, need_table, read_json, read_object, read_rows
 from unmet.report._grid import Grid, make_grid
 from unmet.report._horizon import make_horizon
 from unmet.report._numbers import known
+from unmet.report._planned import read_planned
 from unmet.runs import Columns
 
 _LOST = (
@@ -50,12 +51,12 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
     lost, about = need_table(folder / "lost.parquet", _LOST)
     zone, by = about.get("zone", "UTC"), about.get("by", "hour")
     grid = make_grid(lost, zone)
-    totals = read_json(folder / "lost_total.json", needed=True)
+    totals = read_object(folder / "lost_total.json", "observed", "demand", "lost", "places", needed=True)
     stations = maybe_table(folder / "stations.parquet", ("unique_id", "name", "lat", "lng"))
     places = _places(lost, grid, totals, stations, folder)
     backtest = maybe_table(folder / "backtest.parquet", ("unique_id", "ds", "y", "censored", *_QUANTILES))
     forecast = maybe_table(folder / "forecast.parquet", ("unique_id", "ds", "mean", *_QUANTILES))
-    account, truth = read_json(folder / "panel.json"), read_json(folder / "truth.json")
+    truth = read_json(folder / "truth.json")
     return ReportData(
         title=clean(title, "Unmet demand"),
         zone=zone,
@@ -70,15 +71,25 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
         week=_week(lost, grid) if by == "hour" else None,
         curves=make_curves(lost, grid, backtest, forecast, zone),
         horizon=make_horizon(forecast, [place.unique_id for place in places], zone),
-        calibration=read_json(folder / "calibration.json"),
-        measures=tuple(read_json(folder / "measures.json") or ()),
+        calibration=read_object(folder / "calibration.json", "bands", "coverage") or None,
+        measures=_measures(folder / "measures.json"),
         plan=read_rows(folder / "plan.csv", _PLAN),
         moves=read_rows(folder / "moves.csv", ("rank", "vehicles", "rides_saved")),
         fleet=read_rows(folder / "fleet.csv", ("fleet", "service_level", "expected_lost")),
         truth=truth if isinstance(truth, dict) else None,
-        account=account if isinstance(account, dict) else {},
+        account=read_object(folder / "panel.json", "panel"),
+        planned=read_planned(folder / "curves.json"),
         next_door=interval(totals["next_door"]) if isinstance(totals.get("next_door"), dict) else None,
     )
+
+
+def _measures(path: Path) -> tuple[dict[str, Any], ...]:
+    found = read_json(path)
+    if found is None:
+        return ()
+    if not isinstance(found, list) or not all(isinstance(one, dict) and "model" in one for one in found):
+        raise ValueError(f"{path} is not a list of models compared; {made_again(path)}")
+    return tuple(found)
 
 
 def clean(text: Any, otherwise: str) -> str:
@@ -96,6 +107,7 @@ def _places(
     rows_of: dict[str, int] = {}
     if stations is not None:
         rows_of = {str(one): row for row, one in enumerate(stations["unique_id"])}
+        _same_places(folder / "stations.parquet", rows_of, grid.ids)
     count = len(grid.ids)
     rows = np.bincount(grid.place, minlength=count)
     censored = np.bincount(grid.place, weights=lost["censored"].astype(float), minlength=count) / rows
@@ -133,6 +145,16 @@ def _places(
             )
         )
     return tuple(found)
+
+
+def _same_places(path: Path, found: dict[str, int], wanted: list[str]) -> None:
+    """Stations and lost rides of one run have the same places."""
+    other = sorted(set(wanted) ^ set(found))
+    if other:
+        words = (
+            f"lacks place {other[0]!r}" if other[0] not in found else f"has a place {other[0]!r} that is not"
+        )
+        raise ValueError(f"{path} {words} in lost.parquet: it is of another run; {made_again(path)}")
 
 
 def _bounded(found: Interval, unsure: float) -> Interval:

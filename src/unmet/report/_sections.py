@@ -11,7 +11,8 @@ from markupsafe import Markup
 from unmet import __version__
 from unmet.report import _tables as tables
 from unmet.report._data import ReportData
-from unmet.report._numbers import known, one_in
+from unmet.report._numbers import known, one_in, percent
+from unmet.report._planned import such_days_in_words
 from unmet.report.figures import (
     calibration_figure,
     days_figure,
@@ -79,11 +80,12 @@ def _plan(data: ReportData) -> dict[str, Any]:
     stock = round(sum(row["usual_stock"] or 0.0 for row in data.plan)) if data.plan else None
     drawn = None
     if len(data.fleet) > 1:
-        rows = tables.thinned(data.fleet)
+        rows = tables.thinned(tables.near_fleet(data))
         drawn = pair(lambda width, kind: fleet_figure(rows, width, kind, stock))
     return {
         "plan_saved": saved,
         "plan_lost": lost,
+        "such_days": None if data.planned is None else such_days_in_words(data.planned),
         "fleet_pair": drawn,
         "plan_table": tables.plan_table(data),
         "moves_table": tables.moves_table(data),
@@ -134,11 +136,19 @@ def _trust(data: ReportData) -> dict[str, Any]:
 
 
 def _best(data: ReportData) -> dict[str, str]:
-    """Which model was best on what, in the words of the table."""
+    """Which model was best on what, and by how much if it is not the one that was chosen."""
+    used = next((row for row in data.measures if row.get("chosen")), None)
 
     def lowest(name: str) -> str | None:
         rows = [row for row in data.measures if known(row.get(name))]
-        return str(min(rows, key=lambda row: row[name])["model"]) if rows else None
+        if not rows:
+            return None
+        best = min(rows, key=lambda row: row[name])
+        if used is None or best is used or not known(used.get(name)) or not used[name] > 0:
+            return str(best["model"])
+        ahead = 1 - best[name] / used[name]
+        words = "by less than 0.1%" if ahead < 0.001 else f"by {percent(ahead)}"
+        return f"{best['model']} ({words} against the one used)"
 
     near = [row for row in data.measures if known(row.get("coverage"))]
     found = {

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from unmet.report._data import Interval, PlaceTotals
-from unmet.report._numbers import between, known, number, percent
+from unmet.report._numbers import known, number, percent, rounded, width_of
 
 MOST_ROWS = 1000
 
@@ -70,11 +70,17 @@ def share(value: Any, digits: int = 1) -> Cell:
     return Cell(percent(value, digits), sort=float(value) if known(value) else None)
 
 
+def estimate(value: Interval, bar: float | None = None) -> Cell:
+    """The mean of an interval, with the digits that the interval supports."""
+    return Cell(rounded(value.mean, width_of(value)), sort=value.mean, bar=bar)
+
+
 def bounds(value: Interval) -> Cell:
     """A 90% interval, sorted by its upper end."""
+    low = rounded(value.low, width_of(value))
     if isfinite(value.high):
-        return Cell(between(value), sort=value.high)
-    return Cell(between(value), sort=value.low, kind="unknown")
+        return Cell(f"{low}–{rounded(value.high, width_of(value))}", sort=value.high)
+    return Cell(f"{low} or more", sort=value.low, kind="unknown")
 
 
 def named(place: PlaceTotals, n: int) -> Cell:

@@ -7,7 +7,7 @@ from typing import Any
 
 from unmet.report._data import Interval, ReportData
 from unmet.report._numbers import WEEKDAYS, day, known, moment, number
-from unmet.report._table import Cell, Table, bounds, count, make_table, named, share, words
+from unmet.report._table import Cell, Table, bounds, count, estimate, make_table, named, share, words
 from unmet.report.figures._calibration import band_name
 
 _PLACE_COLUMNS = (
@@ -30,11 +30,11 @@ def _place_rows(data: ReportData, numbers: Iterable[int]) -> list[list[Cell]]:
         rows.append(
             [
                 named(place, n),
-                count(place.lost.mean, bar=bar),
+                estimate(place.lost, bar=bar),
                 bounds(place.lost),
                 share(place.share_lost),
                 count(place.observed),
-                count(place.demand.mean),
+                estimate(place.demand),
                 share(place.empty),
             ]
         )
@@ -65,10 +65,11 @@ def days_table(data: ReportData) -> Table:
     """All places together, day by day."""
     rows = []
     for one in data.days:
-        band = bounds(Interval(one.demand, one.low, one.high))
-        rows.append(
-            [Cell(day(one.date, year=False)), count(one.observed), count(one.demand), band, count(one.lost)]
-        )
+        demand = Interval(one.demand, one.low, one.high)
+        # What was seen is certain, so the interval of what was lost is as wide as that of demand.
+        lost = estimate(Interval(one.lost, one.low - one.observed, one.high - one.observed))
+        when = Cell(day(one.date, year=False))
+        rows.append([when, count(one.observed), estimate(demand), bounds(demand), lost])
     columns = (
         ("Day", False),
         ("Observed", True),
@@ -217,13 +218,24 @@ def thinned(rows: Sequence[dict[str, Any]], most: int = 60) -> list[dict[str, An
     return found if not rows or found[-1] is rows[-1] else [*found, rows[-1]]
 
 
+def near_fleet(data: ReportData) -> list[dict[str, Any]]:
+    """Fleets up to 30% around the usual one, and up to the planned one if that is further away.
+
+    Curves hold the returns fixed, which is close for a fleet near the usual one only.
+    """
+    usual, planned = (sum(row[name] or 0.0 for row in data.plan) for name in ("usual_stock", "target"))
+    low, high = min(0.7 * usual, planned), max(1.3 * usual, planned)
+    found = [row for row in data.fleet if row["fleet"] is not None and low <= row["fleet"] <= high]
+    return found if len(found) > 1 else list(data.fleet)
+
+
 def fleet_table(data: ReportData) -> Table | None:
     """Fleet size against service level."""
     if not data.fleet:
         return None
     rows = [
         [count(row["fleet"]), share(row["service_level"]), count(row["expected_lost"])]
-        for row in thinned(data.fleet)
+        for row in thinned(near_fleet(data))
     ]
     columns = (("Vehicles", True), ("Demand served", True), ("Expected lost rides", True))
     return make_table("fleet", "Fleet size and service level", columns, rows, sorted_by=(0, "ascending"))
