@@ -86,9 +86,35 @@ def test_another_run_is_refused(tmp_path, given):
     with pytest.raises(RunError, match=r"another run, made from trips \['a.csv'\]"), Steps(folder, source={}):
         pass
     assert (folder / "run.json").read_bytes() == before
-    with Steps(folder, source={}, replace=True):
-        pass
-    assert read_record(folder)["steps"] == {}
+
+
+def test_a_replaced_run_goes_when_the_first_step_of_the_new_one_is_done(tmp_path, given):
+    folder = tmp_path / "out"
+
+    def write(name: str, data: bytes = b"x"):
+        return lambda: write_bytes(folder / name, data)
+
+    with Steps(folder, source=SOURCE) as steps:
+        steps.run("one", write("panel.txt", b"old"), outputs=["panel.txt"])
+        steps.run("two", write("truth.txt"), outputs=["truth.txt"])
+        steps.run("three", lambda: (folder / "model").mkdir(), outputs=["model"])
+    (folder / "mine.txt").write_text("not of the run")
+    before = (folder / "run.json").read_bytes()
+
+    def fail() -> None:
+        raise ValueError("no such trips")
+
+    with pytest.raises(ValueError, match="no such"), Steps(folder, source={}, replace=True) as steps:
+        steps.run("one", fail, outputs=["panel.txt"])
+    assert (folder / "run.json").read_bytes() == before
+    assert (folder / "truth.txt").exists()
+    with Steps(folder, source={}, replace=True) as steps:
+        steps.run("one", write("panel.txt", b"new"), outputs=["panel.txt"])
+    assert list(read_record(folder)["steps"]) == ["one"]
+    assert (folder / "panel.txt").read_bytes() == b"new"
+    assert (folder / "mine.txt").exists()
+    assert not (folder / "truth.txt").exists()
+    assert not (folder / "model").exists()
 
 
 def test_foreign_files_are_refused(tmp_path):
@@ -109,15 +135,30 @@ def test_two_at_once_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"{", "cannot be read"),
+        (b"{", "not valid JSON .*--replace"),
         (to_json({}), "not the record"),
-        (to_json({"format": "unmet folder", "version": 9}), "version 9"),
+        (to_json({"format": "unmet folder", "version": 9}), "version 9.*--replace"),
+        (
+            to_json(
+                {
+                    "format": "unmet folder",
+                    "version": 1,
+                    "source": SOURCE,
+                    "notes": {},
+                    "steps": {"fit": {"code": "1"}},
+                }
+            ),
+            "is damaged; .*--replace",
+        ),
     ],
 )
-def test_bad_record_is_refused(tmp_path, text, message):
+def test_bad_record_is_refused_or_replaced(tmp_path, text, message):
     (tmp_path / "run.json").write_bytes(text)
     with pytest.raises(RunError, match=message), Steps(tmp_path, source=SOURCE):
         pass
+    with Steps(tmp_path, source=SOURCE, replace=True) as steps:
+        steps.run("one", lambda: write_bytes(tmp_path / "a.txt", b"a"), outputs=["a.txt"])
+    assert list(read_record(tmp_path)["steps"]) == ["one"]
 
 
 def test_no_record(tmp_path):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ VERSION = 1
 RECORD = "run.json"
 LOG = "log.jsonl"
 _MAX_RECORD_BYTES = 2**26
+_AGAIN = "make the run again with its command and --replace"
 
 
 class Steps:
@@ -32,7 +34,8 @@ class Steps:
     ----------
     folder : made if needed; one process at a time.
     source : what the folder is about (JSON). A folder about something else is refused unless `replace`.
-    replace : start over in a folder that holds another run.
+    replace : start over in a folder that holds another run. What that run wrote goes once the first step of
+        the new one is done, not before.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Steps:
         self._lock = FolderLock(self.folder)
         self._steps: dict[str, Any] = {}
         self._notes: dict[str, Any] = {}
+        self._replaced: list[str] | None = None  # what the run that is to be replaced wrote
 
     def __enter__(self) -> "Steps":
         if self.folder.exists() and not self.folder.is_dir():
@@ -99,6 +103,7 @@ class Steps:
         started = time.monotonic()
         make()
         written = {output: checksum(self.folder / output) for output in outputs}
+        self._drop_replaced(outputs)
         self._steps[name] = {**made_from, "outputs": written}
         self._write()
         self.log(step=name, seconds=round(time.monotonic() - started, 3))
@@ -134,16 +139,32 @@ class Steps:
                 )
             self._write()
             return
-        found = read_record(self.folder)
+        try:
+            found = read_record(self.folder)
+        except RunError:
+            if not self._replace:
+                raise
+            self._replaced = []
+            return
         if to_json(found["source"]) != to_json(self._source):
             if not self._replace:
                 raise RunError(
                     f"{self.folder} holds another run, made from {_brief(found['source'])}: choose another "
-                    "folder, or replace that run"
+                    "folder, or start over in this one with --replace"
                 )
-            self._write()
+            self._replaced = sorted({name for step in found["steps"].values() for name in step["outputs"]})
             return
         self._steps, self._notes = found["steps"], found["notes"]
+
+    def _drop_replaced(self, kept: Iterable[str]) -> None:
+        """Remove what the replaced run wrote, so that none of it is taken for a part of this one."""
+        for name in sorted(set(self._replaced or ()) - set(kept)):
+            path = self.folder / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        self._replaced = None
 
     def _write(self) -> None:
         content = {
@@ -160,18 +181,28 @@ def read_record(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """What `run.json` of a folder says."""
     path = Path(folder) / RECORD
     if not path.is_file():
-        raise RunError(f"{folder} is not the folder of a run: it has no {RECORD}")
+        raise RunError(
+            f"{folder} is not the folder of a run: it has no {RECORD}; make one with `unmet run … -o`"
+        )
     try:
         content = from_json(path.read_bytes(), max_bytes=_MAX_RECORD_BYTES)
     except ValueError as error:
-        raise RunError(f"{path} cannot be read: {error}") from None
+        raise RunError(f"{path} {error}; {_AGAIN}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise RunError(f"{path} is not the record of a run of unmet")
+        raise RunError(f"{path} is not the record of a run of unmet: choose another folder")
     if content.get("version") != VERSION:
-        raise RunError(f"{path} has version {content.get('version')}, and this unmet reads only {VERSION}")
-    if not all(isinstance(content.get(key), dict) for key in ("source", "steps", "notes")):
-        raise RunError(f"{path} is damaged: remove it, and the steps are done again")
+        raise RunError(
+            f"{path} has version {content.get('version')}, and this unmet reads only {VERSION}; {_AGAIN}"
+        )
+    whole = all(isinstance(content.get(key), dict) for key in ("source", "steps", "notes"))
+    if not whole or not all(map(_is_step, content["steps"].values())):
+        raise RunError(f"{path} is damaged; {_AGAIN}")
     return content
+
+
+def _is_step(entry: Any) -> bool:
+    keys = ("code", "inputs", "settings", "outputs")
+    return isinstance(entry, dict) and set(entry) >= set(keys) and isinstance(entry["outputs"], dict)
 
 
 def checksum(path: str | os.PathLike[str]) -> str:
