@@ -102,7 +102,11 @@ class Progress:
 
     def _rate(self) -> str:
         seconds = time.monotonic() - self._began
-        return f"{self.done / seconds:,.1f} {self._unit}/s" if seconds > 0 and self.done else ""
+        if not self.done or seconds <= 0:
+            return ""
+        if seconds > 2 * self.done:
+            return f"{seconds / self.done:,.0f} s each"
+        return f"{self.done / seconds:,.1f} {self._unit}/s"
 
     def _count(self) -> str:
         return f"{self.done:,}" + (f"/{self.total:,}" if self.total is not None else "") + f" {self._unit}"
@@ -120,21 +124,28 @@ def _rich_display(bar: Progress) -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
+    from rich.table import Column
     from rich.text import Text
 
     class Words(ProgressColumn):
         def __init__(self, words: Any) -> None:
-            super().__init__()
+            super().__init__(Column(no_wrap=True))
             self.words = words
 
         def render(self, task: Any) -> Text:
             return Text(self.words())
 
-    return RichProgress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        Words(bar._count),
-        Words(bar._rate),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-        console=Console(stderr=True),
-    )
+    console = Console(stderr=True)
+    label = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True))
+    left = TimeRemainingColumn(compact=True, elapsed_when_finished=True, table_column=Column(no_wrap=True))
+    # A narrow terminal gets a short bar, then none, then no rate, sooner than words in pieces.
+    total = bar.total or 0
+    room = console.width - len(bar._label) - len(f"{total:,}/{total:,} {bar._unit}") - len(" 00:00:00 ")
+    columns: list[ProgressColumn] = [label]
+    rate = len(f" 1,000.0 {bar._unit}/s")
+    if room - rate > 5:
+        columns.append(BarColumn(min(40, room - rate - 1)))
+    columns.append(Words(bar._count))
+    if room >= rate:
+        columns.append(Words(bar._rate))
+    return RichProgress(*columns, left, console=console)
