@@ -117,6 +117,7 @@ def start_service(folder: Path, token: str = "") -> tuple[subprocess.Popen[str],
         [sys.executable, "-W", "error", "-c", START, str(folder), token], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
+    assert process.stdout.readline() == f"Reading {folder} …\n"
     line = process.stdout.readline()
     address = line.split(" at http://")[1].split("/")[0]
     host, port = address.rsplit(":", 1)

@@ -10,13 +10,15 @@ EXAMPLE = "Example: unmet serve out --port 8765 --open"
 
 def serve(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `unmet run` wrote.")],
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.")] = 8765,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 takes any that is free.")
+    ] = 8765,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="UNMET_TOKEN",
-            show_envvar=True,
+            metavar="TEXT",
             help="Asked of every request; needed for addresses that other machines reach.",
         ),
     ] = None,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,20 +87,22 @@ def prepare(
     token: str | None = None,
     allow_hosts: Sequence[str] = (),
 ) -> Ready:
-    """Check, read the folder, bind: everything that can go wrong goes wrong here, with a ValueError."""
+    """Check, bind, read the folder, listen: what can go wrong goes wrong here, the quick things first."""
     family, address = resolve(host, port)
     check_token(token, address)
-    app = make_app(folder, token=token, hosts=allowed_hosts(host, address, allow_hosts))
+    hosts = allowed_hosts(host, address, allow_hosts)
     # The protocol is named because asyncio turns Nagle's delay (40 ms on each answer) off only where it is.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address, port))
-        listener.listen(CONNECTIONS)
-    except OSError as error:
+        with _explained(address, port):
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((address, port))
+        app = make_app(folder, token=token, hosts=hosts)
+        with _explained(address, port):
+            listener.listen(CONNECTIONS)
+    except BaseException:
         listener.close()
-        told = error.strerror or str(error)
-        raise ValueError(f"cannot listen on {address} port {port} ({told}); choose another --port") from None
+        raise
     config = uvicorn.Config(
         app,
         http=BoundedHead,
@@ -139,6 +141,7 @@ def serve(
     open_browser : open the page in the user's browser.
     say : gets the lines meant for the user.
     """
+    say(f"Reading {folder} …")
     ready = prepare(folder, host=host, port=port, token=token, allow_hosts=allow_hosts)
     if token is not None and len(token) < 16 and not is_loopback(resolve(host, port)[1]):
         say("The token is short and can be guessed: 16 characters or more are better.")
@@ -154,6 +157,15 @@ def serve(
     with contextlib.suppress(KeyboardInterrupt):
         ready.run()
     say("Stopped.")
+
+
+@contextlib.contextmanager
+def _explained(address: str, port: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        told = error.strerror or str(error)
+        raise ValueError(f"cannot listen on {address} port {port} ({told}); choose another --port") from None
 
 
 def _address(address: str, port: int) -> str:
