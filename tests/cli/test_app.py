@@ -1,5 +1,6 @@
 """The command line itself: overview, help, unknown commands, exit codes."""
 
+import re
 import subprocess
 import sys
 import time
@@ -84,7 +85,7 @@ def test_an_unknown_command_gets_a_suggestion(capsys):
     assert "choose from demo, run" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("width", ["60", "100"])
+@pytest.mark.parametrize("width", ["40", "60", "100"])
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
@@ -93,6 +94,7 @@ def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypat
     assert f"Usage: unmet {name}" in printed
     assert f"Example: unmet {name}" in printed[printed.rindex("\n\n") :]
     assert max(map(len, printed.splitlines())) <= int(width)
+    assert not re.search(r"<\w|[{}]|list\[|\[x", printed)  # placeholders are words, not types
 
 
 def test_success_runs_the_command(shop):
@@ -132,7 +134,11 @@ def test_a_mistake_of_ours_is_not_hidden(shop):
 @pytest.mark.parametrize("arguments", [("--colour",), ("--count", "three"), ("stray",)])
 def test_wrong_usage_exits_with_2(shop, capsys, arguments):
     assert run("shop", *arguments) == 2
-    assert "Usage: unmet shop" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert told.err.startswith("unmet shop: ")
+    assert told.err.endswith(" (see unmet shop --help)\n")
+    assert told.err.count("\n") == 1
+    assert told.out == ""
     assert not shop.counts
 
 

@@ -132,11 +132,11 @@ def read_place(city) -> str:
         (["-o", "{tmp}/p.parquet", "--describe", "nowhere"], "nowhere"),
         (["-o", "{tmp}/p.parquet", "--picture", "a.png"], "--describe"),
         (["-o", "{tmp}/p.parquet", "--keep", "landmark"], "name=value"),
-        (["-o", "{tmp}/p.parquet", "--by", "blink"], "by="),
+        (["-o", "{tmp}/p.parquet", "--by", "blink"], "--by '1 blink' is not a positive interval"),
         (["-o", "{tmp}/p.parquet", "--zone", "Nowhere/Land"], "Nowhere/Land"),
         (["-o", "{tmp}/p.parquet", "--status", "{tmp}/gone.json"], "gone.json"),
         (["-o", "{tmp}/p.parquet", "--days", "0"], "--days"),
-        (["-o", "{tmp}/p.parquet", "--memory", "lots"], "memory"),
+        (["-o", "{tmp}/p.parquet", "--memory", "lots"], "--memory must"),
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(city, tmp_path, capsys, more, words):

@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any
 
 # Command → one line of help. The command `name` is the function `name` in unmet.cli._name, which may hold an
-# EXAMPLE that ends its help, and MANY: options that take every path up to the next option.
+# EXAMPLE that ends its help, MANY: options that take every path up to the next option, and CHOICES: what the
+# Tab key offers for a parameter whose placeholder does not list it.
 COMMANDS = {
     "demo": "See the idea at work on data whose truth is known.",
     "run": "From trips to latent demand, lost rides, a forecast, a plan and a report.",
@@ -22,7 +23,7 @@ COMMANDS = {
     "report": "Write the page of a run.",
     "serve": "Show a run live on this machine, with what-if questions.",
     "paper": "Reproduce the published experiments, beside the published numbers.",
-    "completion": "Print what makes the Tab key complete commands and options.",
+    "completion": "Print what makes the Tab key complete commands, options and choices.",
 }
 
 
@@ -45,21 +46,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"unmet: {unknown(name)}", file=sys.stderr)
         raise SystemExit(2)
 
-    module = import_module(f"unmet.cli._{name}")
-    application(name)(args=spread(rest, getattr(module, "MANY", ())), prog_name=f"unmet {name}")
+    many = getattr(import_module(f"unmet.cli._{name}"), "MANY", ())
+    try:
+        code = command_of(name).main(spread(rest, many), prog_name=f"unmet {name}", standalone_mode=False)
+    except Exception as wrong:
+        if not hasattr(wrong, "format_message"):
+            raise
+        from unmet.cli._messages import usage_line
+
+        print(f"unmet {name}: {usage_line(wrong)} (see unmet {name} --help)", file=sys.stderr)
+        raise SystemExit(2) from None
+    raise SystemExit(code or 0)
 
 
-def application(name: str) -> Any:
-    """The Typer application of one command."""
+def command_of(name: str) -> Any:
+    """The command as Typer's parser knows it."""
     import typer
 
+    from unmet.cli._help import PlainCommand
+
     module = import_module(f"unmet.cli._{name}")
-    # Plain help: boxes cut off the names of options in a narrow terminal.
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     settings = {"help_option_names": ["-h", "--help"]}
-    command = app.command(name=name, epilog=getattr(module, "EXAMPLE", None), context_settings=settings)
-    command(_one_line(name, getattr(module, name)))
-    return app
+    epilog = getattr(module, "EXAMPLE", None)
+    add = app.command(name=name, cls=PlainCommand, epilog=epilog, context_settings=settings)
+    add(_one_line(name, getattr(module, name)))
+    return typer.main.get_command(app)
 
 
 def complete(words: Sequence[str]) -> list[str]:
@@ -73,15 +85,12 @@ def complete(words: Sequence[str]) -> list[str]:
     *before, last = words or [""]
     if not before:
         return [name for name in (*COMMANDS, "--help", "--version") if name.startswith(last)]
-    if before[0] not in COMMANDS or not last.startswith("-"):
+    if before[0] not in COMMANDS:
         return []
-    import typer
+    from unmet.cli._choices import choices_for
 
-    found: list[str] = []
-    for parameter in typer.main.get_command(application(before[0])).params:
-        names = [*parameter.opts, *parameter.secondary_opts] if parameter.param_type_name == "option" else []
-        found += [name for name in names if name.startswith("--")]
-    return [name for name in (*found, "--help") if name.startswith(last)]
+    choices = getattr(import_module(f"unmet.cli._{before[0]}"), "CHOICES", {})
+    return choices_for(command_of(before[0]).params, choices, before[1:], last)
 
 
 def overview() -> str:
@@ -136,26 +145,41 @@ def spread(arguments: Sequence[str], many: Sequence[str]) -> list[str]:
 
 
 def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with its errors told in one line."""
+    """The command with its errors, and the warnings of the library, told in one line each."""
+
+    def say(words: str) -> None:
+        print(f"unmet {name}: {' '.join(words.splitlines())}", file=sys.stderr)
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Any:
-        try:
-            return command(*args, **options)
-        except BrokenPipeError:
-            raise  # the reader has gone: Typer ends quietly
-        except (ValueError, OSError) as problem:
-            print(f"unmet {name}: {problem}", file=sys.stderr)
-            raise SystemExit(1) from None
-        except KeyError as missing:
-            print(
-                f"unmet {name}: a file of the run lacks {missing}: it is damaged or of another run; "
-                "do the step that writes it again.",
-                file=sys.stderr,
-            )
-            raise SystemExit(1) from None
-        except KeyboardInterrupt:
-            print(f"\nunmet {name}: interrupted.", file=sys.stderr)
-            raise SystemExit(130) from None
+        import warnings
+
+        def tell(message: Warning | str, *more: Any) -> None:
+            if not options.get("quiet"):
+                say(f"warning: {message}")
+
+        with warnings.catch_warnings():
+            warnings.showwarning = tell  # type: ignore[assignment]
+            try:
+                return command(*args, **options)
+            except BrokenPipeError:
+                raise  # the reader has gone: Typer ends quietly
+            except KeyError as missing:
+                say(
+                    f"a file of the run lacks {missing}: it is damaged or of another run; "
+                    "do the step that writes it again."
+                )
+                raise SystemExit(1) from None
+            except (ValueError, OSError) as problem:
+                from unmet.cli._messages import from_file, in_options, with_folder
+
+                known = [one.name for one in command_of(name).params if one.param_type_name == "option"]
+                words = with_folder(in_options(str(problem), known), options.get("folder"))
+                say(words + from_file(words, options))
+                raise SystemExit(1) from None
+            except KeyboardInterrupt:
+                print(file=sys.stderr)
+                say("interrupted.")
+                raise SystemExit(130) from None
 
     return run

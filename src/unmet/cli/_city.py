@@ -10,16 +10,20 @@ EXAMPLE = "Example: unmet city -o my-city --size town --days 90 --seed 1"
 
 def city(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write into.")],
-    size: Annotated[str, typer.Option(help="village, town, city or metropolis.")] = "town",
-    days: Annotated[int, typer.Option(help="Local days to simulate.")] = 90,
-    seed: Annotated[int, typer.Option(help="Same seed, same files, byte for byte.")] = 1,
-    places: Annotated[int | None, typer.Option(help="Number of stations, instead of the size's own.")] = None,
-    vehicles: Annotated[
-        int | None, typer.Option(help="Size of the fleet; fewer run short more often.")
+    size: Annotated[str, typer.Option(metavar="village|town|city|metropolis", help="How large.")] = "town",
+    days: Annotated[int, typer.Option(metavar="N", help="Local days to simulate.")] = 90,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same files, byte for byte.")] = 1,
+    places: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of stations, instead of the size's own.")
     ] = None,
-    demand: Annotated[float | None, typer.Option(help="Mean requests per station and hour.")] = None,
-    start: Annotated[str, typer.Option(help="First local day, YYYY-MM-DD.")] = "2024-03-04",
-    zone: Annotated[str, typer.Option(help="Time zone of the city.")] = "America/New_York",
+    vehicles: Annotated[
+        int | None, typer.Option(metavar="N", help="Size of the fleet; fewer run short more often.")
+    ] = None,
+    demand: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="Mean requests per station and hour.")
+    ] = None,
+    start: Annotated[str, typer.Option(metavar="DATE", help="First local day.")] = "2024-03-04",
+    zone: Annotated[str, typer.Option(metavar="ZONE", help="Time zone of the city.")] = "America/New_York",
     spill: Annotated[
         bool, typer.Option("--spill/--no-spill", help="People at an empty station try a neighbour.")
     ] = True,
@@ -30,7 +34,9 @@ def city(
         bool, typer.Option("--rebalancing/--no-rebalancing", help="Vans move vehicles at night.")
     ] = True,
     weather: Annotated[bool, typer.Option("--weather/--no-weather", help="Weather changes demand.")] = True,
-    shocks: Annotated[str, typer.Option(help="independent or persistent over hours.")] = "independent",
+    shocks: Annotated[
+        str, typer.Option(metavar="independent|persistent", help="Whether shocks last over hours.")
+    ] = "independent",
     months: Annotated[bool, typer.Option("--months", help="One trips file for each month.")] = False,
     snapshots: Annotated[
         bool, typer.Option("--snapshots/--no-snapshots", help="Write five-minute status snapshots.")

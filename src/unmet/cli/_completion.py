@@ -35,9 +35,9 @@ complete -c unmet -a '(__unmet_complete)'
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Which shell.")],
 ) -> None:
-    """Print what makes the Tab key complete commands and options.
+    """Print what makes the Tab key complete commands, options and choices.
 
     For bash see the example below; for zsh the same with zsh and ~/.zshrc, after compinit; for fish write to
     ~/.config/fish/completions/unmet.fish.

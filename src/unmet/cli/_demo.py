@@ -8,25 +8,37 @@ import typer
 from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet demo -o out/demo"
+CHOICES = {
+    "noise": (
+        *("gaussian", "heteroskedastic", "mixture", "skewed-right", "skewed-left", "student"),
+        *("skewed-heteroskedastic", "varying-shape"),
+    ),
+}
 
 
 def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all files.")
     ] = Path("out/demo"),
-    size: Annotated[str, typer.Option(help="Size of the city: village, town, city.")] = "town",
-    days: Annotated[int, typer.Option(min=42, help="Days of trips.")] = 90,
-    shocks: Annotated[str, typer.Option(help="independent or persistent.")] = "independent",
+    size: Annotated[str, typer.Option(metavar="village|town|city", help="Size of the city.")] = "town",
+    days: Annotated[int, typer.Option(min=42, metavar="N", help="Days of trips.")] = 90,
+    shocks: Annotated[
+        str, typer.Option(metavar="independent|persistent", help="Whether shocks of demand last over hours.")
+    ] = "independent",
     models: Annotated[
         bool, typer.Option("--models", help="Compare six models on synthetic data, no city.")
     ] = False,
     noise: Annotated[
-        str, typer.Option(help="--models: heteroskedastic, gaussian, mixture, student, …")
+        str, typer.Option(metavar="NOISE", help="--models: heteroskedastic, gaussian, mixture, student, …")
     ] = "heteroskedastic",
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the data. [default: 1; 42, the paper's, with --models]")
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Seed of the data. [default: 1; 42, the paper's, with --models]"
+        ),
     ] = None,
     jobs: options.Jobs = -1,
+    replace: options.Replace = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -50,6 +62,7 @@ def demo(
         shocks=shocks,
         seed=1 if seed is None else seed,
         jobs=options.jobs_of(jobs),
+        replace=replace,
         as_json=as_json,
         quiet=quiet,
     )

@@ -44,6 +44,17 @@ def make_demo_city(
     return replay(city, even_targets(city), progress=half(0.5))
 
 
+def demo_inputs(made: Path) -> PanelInputs:
+    """The files of the city as an operator would give them."""
+    return PanelInputs(
+        trips=[made / "trips.csv.gz"],
+        status=[made / "station_status_events.csv.gz"],
+        stations=[made / "station_information.json"],
+        zone="America/New_York",
+        weather=made / "weather.csv",
+    )
+
+
 def run_city(
     output: Path,
     *,
@@ -52,6 +63,7 @@ def run_city(
     shocks: str,
     seed: int,
     jobs: int,
+    replace: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -79,18 +91,10 @@ def run_city(
 
         write_json(output / "truth.json", compare_with_truth(output, whole(), shown))
 
-    with Steps(output, source={"city": settings}) as steps:
+    with Steps(output, source={"city": settings}, replace=replace) as steps:
         steps.run("city", write, settings=settings, outputs=["city"])
-        made = output / "city"
-        inputs = PanelInputs(
-            trips=[made / "trips.csv.gz"],
-            status=[made / "station_status_events.csv.gz"],
-            stations=[made / "station_information.json"],
-            zone="America/New_York",
-            weather=made / "weather.csv",
-        )
         with Watching(shown=shown) as watching:
-            do_panel(steps, inputs, watching)
+            do_panel(steps, demo_inputs(output / "city"), watching)
         do_fit(steps, networks=("linear", "mlp"), seed=seed, jobs=jobs, shown=shown)
         do_forecast(steps, horizon=168)
         do_plan(steps, fleet=None, cost_lost=1.0, cost_idle=0.1, free=False)

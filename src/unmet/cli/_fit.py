@@ -7,7 +7,9 @@ import typer
 
 from unmet.cli import _options as options
 
-EXAMPLE = "Example: unmet fit panel.parquet -o out"
+EXAMPLE = "Example: unmet fit panel.parquet --stations station_information.json -o out"
+# Options that take every path up to the next option, as a shell writes them for a pattern.
+MANY = ("--stations",)
 
 
 def fit(
@@ -18,40 +20,45 @@ def fit(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Folder for all results; made if needed."),
     ] = None,
+    stations: options.Stations = None,
     network: options.Network = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
+    replace: options.Replace = False,
     config: options.Config = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit latent demand: model, backtest, calibration, lost rides. Then: unmet forecast, plan, report."""
-    import shutil
+    """Fit latent demand: model, backtest, calibration, lost rides. Then: unmet forecast, plan, report.
 
+    Without --stations places are named by their ids and stand on no map, and riders who walk to the next
+    place are not told apart.
+    """
+    from unmet.cli._given_panel import checked_panel, take_panel
     from unmet.cli._pipeline import do_fit
     from unmet.cli._run_summary import tell
-    from unmet.mobility import read_panel
-    from unmet.runs import Steps, atomic_write, read_record
+    from unmet.runs import Steps, read_record
 
+    given = None
     if panel.is_dir():
         if output is not None and output != panel:
             raise ValueError("give the panel file with -o, or the folder of a run without -o")
+        if stations or replace:
+            wrong = "--stations" if stations else "--replace"
+            raise ValueError(f"{wrong} goes with a panel file; the folder of a run is fitted as it is")
         output, source = panel, read_record(panel)["source"]
     elif output is None:
         raise ValueError("give -o DIR: the folder for model, backtest and lost rides")
     else:
-        read_panel(panel)
+        given = checked_panel(panel)
         source = {"panel": [panel.name]}
+    missing = [path for path in stations or () if not path.exists()]
+    if missing:
+        raise ValueError(f"{missing[0]} does not exist; check the path")
+    networks, workers = options.networks_of(network), options.jobs_of(jobs)
     shown = False if quiet else None
-    with Steps(output, source=source) as steps:
-        if not panel.is_dir():
-
-            def copy() -> None:
-                with open(panel, "rb") as given, atomic_write(steps.folder / "panel.parquet") as file:
-                    shutil.copyfileobj(given, file, 1 << 20)
-
-            steps.run("panel", copy, inputs=[panel], outputs=["panel.parquet"])
-        do_fit(
-            steps, networks=options.networks_of(network), seed=seed, jobs=options.jobs_of(jobs), shown=shown
-        )
+    with Steps(output, source=source, replace=replace) as steps:
+        if given is not None:
+            take_panel(steps, panel, given, stations)
+        do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
     tell(output, as_json=as_json, quiet=quiet)

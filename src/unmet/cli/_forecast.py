@@ -12,13 +12,14 @@ def forecast(
     quiet: options.Quiet = False,
 ) -> None:
     """Forecast demand with the model of a run: forecast.parquet, one column per quantile."""
-    from unmet.cli._pipeline import do_forecast
+    from unmet.cli._pipeline import do_forecast, horizon_of
+    from unmet.cli._run_files import need
     from unmet.forecasting import load_demand
     from unmet.runs import Steps, read_record
 
     source = read_record(folder)["source"]
-    by = load_demand(folder / "model").by
+    by = load_demand(*need(folder, "model")).by
     with Steps(folder, source=source) as steps:
-        do_forecast(steps, horizon=(168 if by == "hour" else 28) if horizon is None else horizon)
+        do_forecast(steps, horizon=horizon_of(horizon, by))
     if not quiet:
         print(f"Written: {folder / 'forecast.parquet'}")

@@ -1,28 +1,34 @@
 """Options that several commands share, each described once."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from unmet.cli._toml import read_toml
+
 Trips = Annotated[
-    list[Path], typer.Argument(metavar="TRIPS...", help="Trip files or folders, any known layout.")
+    list[Path], typer.Argument(metavar="TRIPS…", help="Trip files or folders, any known layout.")
 ]
 Status = Annotated[
     list[Path] | None,
-    typer.Option(metavar="PATH", help="Status feed: GBFS files, a folder of them, or a CSV of events."),
+    typer.Option(metavar="FILE…", help="Status feed: GBFS files, a folder of them, or a CSV of events."),
 ]
 Stations = Annotated[
-    list[Path] | None, typer.Option(metavar="PATH", help="station_information or a table of stations.")
+    list[Path] | None, typer.Option(metavar="FILE…", help="station_information or a table of stations.")
 ]
-By = Annotated[str, typer.Option(help="hour, day, or any interval such as '15 minutes'.")]
-Zone = Annotated[str | None, typer.Option(help="Local time zone, for instance America/New_York.")]
-Times = Annotated[str, typer.Option(help="How stamps are written: local or utc.")]
+By = Annotated[
+    str, typer.Option(metavar="hour|day|INTERVAL", help="hour, day, or any interval such as '15 minutes'.")
+]
+Zone = Annotated[
+    str | None, typer.Option(metavar="ZONE", help="Local time zone, for instance America/New_York.")
+]
+Times = Annotated[str, typer.Option(metavar="local|utc", help="How stamps are written.")]
 Hubs = Annotated[
     str | None, typer.Option(metavar="K|FILE", help="Superhubs: a number, or a file of place,hub.")
 ]
 Cells = Annotated[
-    int | None, typer.Option(metavar="RES", help="H3 cells of this resolution in the stead of stations.")
+    int | None, typer.Option(metavar="0…15", help="H3 cells of this resolution in the stead of stations.")
 ]
 Keep = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only rows with this value.")
@@ -30,7 +36,7 @@ Keep = Annotated[
 ColumnsOption = Annotated[
     str | None,
     typer.Option(
-        "--columns", metavar="FIELD=COLUMN,...", help="Columns of an unknown layout: start=…,station=…"
+        "--columns", metavar="FIELD=COLUMN,…", help="Columns of an unknown layout: start=…,station=…"
     ),
 ]
 Holidays = Annotated[
@@ -41,41 +47,15 @@ WeatherKeep = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only these rows of the weather.")
 ]
 MaxGap = Annotated[
-    str | None, typer.Option(help="A longer silence of the feed is unknown, such as '2 hours'.")
+    str | None,
+    typer.Option(metavar="TIME", help="A longer silence of the feed is unknown, such as '2 hours'."),
 ]
-MaxRejectShare = Annotated[float, typer.Option(help="Stop if more of the rows are rejected.")]
-Memory = Annotated[str, typer.Option(help="Memory limit of the database.")]
+MaxRejectShare = Annotated[
+    float, typer.Option(metavar="SHARE", help="Stop if more of the rows are rejected.")
+]
+Memory = Annotated[str, typer.Option(metavar="SIZE", help="Memory limit of the database.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")]
-
-
-def read_toml(context: typer.Context, value: Path | None) -> Path | None:
-    """Take the options of a TOML file as defaults; those of the command line win."""
-    if value is None:
-        return None
-    import tomllib
-
-    try:
-        found: dict[str, Any] = tomllib.loads(value.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise typer.BadParameter(f"{value}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise typer.BadParameter(f"{value} is not TOML: {error}") from None
-    known = {}
-    for parameter in context.command.params:
-        if parameter.name is not None and parameter.name != "config":
-            known[parameter.name] = parameter
-            for option in parameter.opts:
-                known[option.lstrip("-").replace("-", "_")] = parameter
-    chosen = {}
-    for name, setting in found.items():
-        found_option = known.get(name.replace("-", "_"))
-        if found_option is None or found_option.name is None:
-            raise typer.BadParameter(f"{value} has {name!r}, which is no option; see --help")
-        many = getattr(found_option, "multiple", False) or found_option.nargs == -1
-        chosen[found_option.name] = [setting] if many and not isinstance(setting, list) else setting
-    context.default_map = {**(context.default_map or {}), **chosen}
-    return value
 
 
 Config = Annotated[
@@ -102,35 +82,55 @@ def pairs(texts: list[str] | None, option: str) -> dict[str, str] | None:
     return found
 
 
+def _cost(value: float) -> float:
+    """A cost that sums can be made with."""
+    if not 0 <= value < float("inf"):
+        raise typer.BadParameter(f"a cost is a finite number of at least 0, not {value:g}")
+    return value
+
+
 Folder = Annotated[
     Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all results; made if needed.")
 ]
 RunFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder of a run, as `unmet run -o` names it.")
 ]
-ByHourOrDay = Annotated[str, typer.Option(help="hour or day.")]
+ByHourOrDay = Annotated[str, typer.Option(metavar="hour|day", help="Length of a period.")]
 Horizon = Annotated[
-    int | None, typer.Option(min=1, help="Periods to forecast. [default: a week of hours, 28 days]")
+    int | None,
+    typer.Option(min=1, metavar="N", help="Periods to forecast. [default: a week of hours, 28 days]"),
 ]
 Network = Annotated[
     list[str] | None,
-    typer.Option(help="linear, mlp or lstm; several: chosen on validation. [default: linear and mlp]"),
+    typer.Option(
+        metavar="linear|mlp|lstm",
+        help="Network; given several times, chosen on validation. [default: linear and mlp]",
+    ),
 ]
 Fleet = Annotated[
-    int | None, typer.Option(min=0, help="Vehicles to share out. [default: those that usually stand there]")
+    int | None,
+    typer.Option(min=0, metavar="N", help="Vehicles to share out. [default: those that usually stand there]"),
 ]
-CostLost = Annotated[float, typer.Option(min=0, help="With --free: cost of a lost ride.")]
-CostIdle = Annotated[float, typer.Option(min=0, help="With --free: cost of an idle vehicle a day.")]
+CostLost = Annotated[
+    float, typer.Option(metavar="COST", callback=_cost, help="With --free: cost of a lost ride.")
+]
+CostIdle = Annotated[
+    float, typer.Option(metavar="COST", callback=_cost, help="With --free: cost of an idle vehicle a day.")
+]
 Free = Annotated[
     bool, typer.Option("--free", help="Any fleet: each place gets what pays at --cost-lost and --cost-idle.")
 ]
-Title = Annotated[str | None, typer.Option(help="Heading of the report.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of every random draw.")]
-Jobs = Annotated[int, typer.Option(help="Worker processes; -1: one per core.")]
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Start over in a folder that holds another run.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of every random draw.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Worker processes; -1: one per core.")]
 
 
 def networks_of(given: list[str] | None) -> tuple[str, ...]:
     """Networks to choose among."""
+    for name in given or ():
+        if name not in ("linear", "mlp", "lstm"):
+            raise ValueError(f"--network must be linear, mlp or lstm, got {name!r}")
     return tuple(given) if given else ("linear", "mlp")
 
 

@@ -43,7 +43,7 @@ def panel(
         Path | None, typer.Option(metavar="PNG", help="Where to draw it; otherwise beside the panel.")
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="First local day of the picture.")] = None,
-    days: Annotated[int, typer.Option(help="Days in the picture.")] = 7,
+    days: Annotated[int, typer.Option(metavar="N", help="Days in the picture.")] = 7,
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
     config: options.Config = None,
@@ -54,29 +54,12 @@ def panel(
 
     Without --status the stock is inferred from the rides and marked so.
     """
+    given = locals()
     from unmet.cli._panel_summary import Watching, as_data, print_summary
     from unmet.cli._panel_work import PanelInputs, built_panel
     from unmet.mobility import write_panel
 
-    inputs = PanelInputs(
-        trips=trips,
-        status=status,
-        stations=stations,
-        by=by,
-        zone=zone,
-        times=times,
-        hubs=hubs,
-        cells=cells,
-        keep=keep,
-        columns=columns,
-        calendar=calendar,
-        holidays=holidays,
-        weather=weather,
-        weather_keep=weather_keep,
-        max_gap=max_gap,
-        max_reject_share=max_reject_share,
-        memory=memory,
-    )
+    inputs = PanelInputs.among(given)
     if describe is None and (picture is not None or since is not None):
         raise ValueError("--picture and --since belong to --describe PLACE")
     if describe is not None and hubs is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,11 @@ class PanelInputs:
     def __post_init__(self) -> None:
         if self.hubs is not None and self.cells is not None:
             raise ValueError("--hubs and --cells exclude each other: hubs are groups of stations")
+
+    @classmethod
+    def among(cls, options: Mapping[str, Any]) -> PanelInputs:
+        """Those of the options of a command that decide a panel; the names are the same."""
+        return cls(**{one.name: options[one.name] for one in fields(cls) if one.name in options})
 
     @property
     def kind(self) -> str:

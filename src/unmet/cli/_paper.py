@@ -11,14 +11,21 @@ EXAMPLE = (
 )
 # Options that take every path up to the next option, as a shell writes them for a pattern.
 MANY = ("--trips", "--stations")
+CHOICES = {
+    "what": (
+        *("table1", "table2", "table3", "table4", "figures"),
+        *("synthetic", "defaults", "bikes", "fleet", "all"),
+    ),
+}
 
 
 def paper(
     what: Annotated[
         str,
         typer.Argument(
+            metavar="WHAT",
             help="table1, table2, table3, table4, figures; synthetic (all of these); defaults (why the "
-            "settings of the estimator are what they are); bikes, fleet (demand of a city, censored); all."
+            "settings of the estimator are what they are); bikes, fleet (demand of a city, censored); all.",
         ),
     ],
     output: Annotated[
@@ -32,25 +39,33 @@ def paper(
     ] = False,
     trips: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="bikes, fleet: trips of any known layout; else a simulated city."),
+        typer.Option(metavar="FILE…", help="bikes, fleet: trips of any known layout; else a simulated city."),
     ] = None,
     stations: Annotated[
-        list[Path] | None, typer.Option(metavar="PATH", help="station_information or a table of stations.")
+        list[Path] | None, typer.Option(metavar="FILE…", help="station_information or a table of stations.")
     ] = None,
-    zone: Annotated[str | None, typer.Option(help="Local time zone of the trips.")] = None,
-    times: Annotated[str, typer.Option(help="How stamps of the trips are written: local or utc.")] = "local",
+    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Local time zone of the trips.")] = None,
+    times: Annotated[
+        str, typer.Option(metavar="local|utc", help="How stamps of the trips are written.")
+    ] = "local",
     keep: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only trips with this value.")
     ] = None,
     holidays: Annotated[
         str | None, typer.Option(metavar="REGION", help="Holidays of the trips' region, such as US-CA.")
     ] = None,
-    units: Annotated[int | None, typer.Option(help="bikes, fleet: units of the LSTM; 32 by default.")] = None,
+    units: Annotated[
+        int | None, typer.Option(metavar="N", help="bikes, fleet: units of the LSTM; 32 by default.")
+    ] = None,
     activation: Annotated[
-        str | None, typer.Option(help="bikes, fleet: activation of the LSTM; tanh by default.")
+        str | None,
+        typer.Option(metavar="NAME", help="bikes, fleet: activation of the LSTM; tanh by default."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(help="Worker processes for `defaults`, `bikes` and `fleet`; -1: one per core.")
+        int,
+        typer.Option(
+            metavar="N", help="Worker processes for `defaults`, `bikes` and `fleet`; -1: one per core."
+        ),
     ] = -1,
     cluster: Annotated[
         str | None,

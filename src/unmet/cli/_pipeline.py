@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unmet.cli._panel_work import PanelInputs, built_panel
-from unmet.cli._run_files import write_geojson, write_json
+from unmet.cli._run_files import need, read_json, write_geojson, write_json
 from unmet.runs import Steps, read_columns, write_columns
 
 PLAN_INPUTS = ("model", "panel.parquet", "stations.parquet", "lost.parquet", "lost_total.json")
@@ -43,6 +43,7 @@ def do_panel(steps: Steps, inputs: PanelInputs, watching: Any) -> bool:
 def do_fit(steps: Steps, *, networks: tuple[str, ...], seed: int, jobs: int, shown: bool | None) -> bool:
     """Panel → model, backtest, calibration, comparison of models, lost rides."""
     folder = steps.folder
+    need(folder, "panel.parquet")
     stations = folder / "stations.parquet"
 
     def make() -> None:
@@ -77,6 +78,11 @@ def do_fit(steps: Steps, *, networks: tuple[str, ...], seed: int, jobs: int, sho
     )
 
 
+def horizon_of(given: int | None, by: str) -> int:
+    """Periods to forecast: a week of hours or four weeks of days unless somebody says otherwise."""
+    return (168 if by == "hour" else 28) if given is None else given
+
+
 def do_forecast(steps: Steps, *, horizon: int) -> bool:
     """Model → forecast.parquet for the next `horizon` periods."""
     folder = steps.folder
@@ -91,7 +97,7 @@ def do_forecast(steps: Steps, *, horizon: int) -> bool:
     return steps.run(
         "forecast",
         make,
-        inputs=[folder / "model"],
+        inputs=need(folder, "model"),
         settings={"horizon": horizon},
         outputs=["forecast.parquet"],
     )
@@ -106,14 +112,18 @@ def do_plan(steps: Steps, *, fleet: int | None, cost_lost: float, cost_idle: flo
     folder = steps.folder
 
     def make() -> None:
+        from unmet.cli._given_panel import checked_panel
         from unmet.cli._plan_files import write_plan
 
+        # Files that people touch; what is wrong with them is told before anything is computed.
+        checked_panel(folder / "panel.parquet", more=("returns", "stock_start"))
+        read_json(folder / "lost_total.json")
         write_plan(folder, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
 
     return steps.run(
         "plan",
         make,
-        inputs=[folder / name for name in PLAN_INPUTS],
+        inputs=need(folder, *PLAN_INPUTS),
         settings={"fleet": fleet, "cost_lost": cost_lost, "cost_idle": cost_idle, "free": free},
         outputs=["plan.csv", "moves.csv", "fleet.csv", "curves.json"],
     )

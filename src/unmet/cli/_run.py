@@ -1,9 +1,5 @@
 """`unmet run`: one command from trips to decisions."""
 
-from typing import Annotated
-
-import typer
-
 from unmet.cli import _options as options
 
 EXAMPLE = (
@@ -41,9 +37,7 @@ def run(
     title: options.Title = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = -1,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Start over in a folder that holds another run.")
-    ] = False,
+    replace: options.Replace = False,
     config: options.Config = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -52,32 +46,16 @@ def run(
 
     Steps: panel, fit, forecast, plan, report. Asked again, steps whose inputs have not changed are kept.
     """
+    given = locals()
     from unmet.cli._panel_summary import Watching
     from unmet.cli._panel_work import PanelInputs
-    from unmet.cli._pipeline import do_fit, do_forecast, do_panel, do_plan, do_report
+    from unmet.cli._pipeline import do_fit, do_forecast, do_panel, do_plan, do_report, horizon_of
     from unmet.cli._run_summary import tell
     from unmet.runs import Steps
 
     if by not in ("hour", "day"):
         raise ValueError(f"--by must be hour or day for a run, got {by!r}")
-    inputs = PanelInputs(
-        trips=trips,
-        status=status,
-        stations=stations,
-        by=by,
-        zone=zone,
-        times=times,
-        hubs=hubs,
-        cells=cells,
-        keep=keep,
-        columns=columns,
-        holidays=holidays,
-        weather=weather,
-        weather_keep=weather_keep,
-        max_gap=max_gap,
-        max_reject_share=max_reject_share,
-        memory=memory,
-    )
+    inputs = PanelInputs.among(given)
     missing = [str(path) for path in inputs.files if not path.exists()]
     if missing:
         raise ValueError(f"{missing[0]} does not exist; check the path")
@@ -85,15 +63,13 @@ def run(
         name: sorted(path.name for path in paths or ())
         for name, paths in (("trips", trips), ("status", status), ("stations", stations))
     }
-    ahead = (168 if by == "hour" else 28) if horizon is None else horizon
+    networks, workers = options.networks_of(network), options.jobs_of(jobs)
     shown = False if quiet else None
     with Steps(output, source=source, replace=replace) as steps:
         with Watching(shown=shown) as watching:
             do_panel(steps, inputs, watching)
-        do_fit(
-            steps, networks=options.networks_of(network), seed=seed, jobs=options.jobs_of(jobs), shown=shown
-        )
-        do_forecast(steps, horizon=ahead)
+        do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
+        do_forecast(steps, horizon=horizon_of(horizon, by))
         do_plan(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
         do_report(steps, title=title)
     tell(output, as_json=as_json, quiet=quiet)

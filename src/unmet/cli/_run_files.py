@@ -17,6 +17,32 @@ from unmet.runs import write_bytes
 _SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
+# What makes a file that a step needs, where that is not `unmet fit`.
+_MADE_BY = {
+    "panel.parquet": "`unmet run … -o {folder}` or `unmet fit PANEL -o {folder}`",
+    "stations.parquet": "`unmet run … -o {folder}` or `unmet fit PANEL -o {folder}`",
+}
+
+
+def need(folder: Path, *names: str) -> list[Path]:
+    """Paths of files that a step reads; one that is missing is told with what makes it."""
+    for name in names:
+        if not (folder / name).exists():
+            made_by = _MADE_BY.get(name, "`unmet fit {folder}`").format(folder=folder)
+            raise ValueError(f"{folder / name} is missing; make it with {made_by}")
+    return [folder / name for name in names]
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file of a run."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise ValueError(
+            f"{path} is damaged: it is not JSON; remove it and do the step that writes it again"
+        ) from None
+
+
 def plain_json(value: Any) -> Any:
     """NumPy values as Python's; what is not finite becomes null."""
     if isinstance(value, Mapping):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unmet.cli._plan_table import plan_sentences
+from unmet.cli._run_files import read_json
 
 _WORST = 5
 
@@ -86,7 +87,7 @@ def sentence(found: dict[str, Any]) -> str:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return read_json(path) if path.is_file() else None
 
 
 def _names(folder: Path) -> dict[str, str]:

@@ -72,13 +72,16 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
     """
     from unmet.estimators import load
 
-    config, arrays = load_model(folder)
+    try:
+        config, arrays = load_model(folder)
+    except ModelFileError as error:
+        raise ModelFileError(f"{error}; fit again with `unmet fit`") from None
     if config.get("kind") != KIND:
-        raise ModelFileError(f"{folder} holds no demand model: fit one with `unmet fit`")
+        raise ModelFileError(f"{folder} holds no demand model; fit one with `unmet fit`")
     if config.get("version") != VERSION:
         raise ModelFileError(
-            f"{folder} holds version {config.get('version')} of a demand model; this unmet reads {VERSION}: "
-            "fit it again with `unmet fit`"
+            f"{folder} holds version {config.get('version')} of a demand model; this unmet reads {VERSION}; "
+            "fit again with `unmet fit`"
         )
     try:
         terms = TimeTerms(
@@ -118,5 +121,9 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             seed=int(config["seed"]),
             unused=tuple(config["unused"]),
         )
-    except (KeyError, TypeError, IndexError) as error:
-        raise ModelFileError(f"{folder} holds an incomplete demand model ({error}): fit it again") from None
+    except ModelFileError as error:  # of the network
+        raise ModelFileError(f"{error}; fit again with `unmet fit`") from None
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise ModelFileError(
+            f"{folder} holds an incomplete demand model ({error}); fit again with `unmet fit`"
+        ) from None

@@ -127,7 +127,8 @@ def _read_description(path: Path) -> dict[str, Any]:
         if type(document.get("version")) is not int or document["version"] != VERSION:
             found = str(document.get("version"))[:20]
             raise ValueError(
-                f"has version {found} of the form, and this unmet reads only {VERSION}; update it"
+                f"has version {found} of the form, and this unmet reads only {VERSION} "
+                "(a later unmet may read it)"
             )
         checksum = document.pop("checksum", None)
         if checksum != _checksum(document):
