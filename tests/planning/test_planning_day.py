@@ -1,9 +1,9 @@
-"""The planned day by the local clock, and the last such days beside it."""
+"""The planned day by the local clock, what usually stands and comes back then, and the last such days."""
 
 import numpy as np
 import pytest
 
-from unmet.planning import planned_day, such_days
+from unmet.planning import planned_day, such_days, usual_day
 
 HOUR = np.timedelta64(1, "h")
 
@@ -63,3 +63,66 @@ def test_such_days_of_a_run_by_day():
         {"date": "2024-03-01", "demand": 0.0, "lost": 0.0},
         {"date": "2024-03-08", "demand": 7.0, "lost": 7.0},
     ]
+
+
+class Panel(dict):
+    """Columns; its length is the number of rows."""
+
+    def __len__(self) -> int:
+        return len(self["ds"])
+
+
+class Model:
+    """Two places; 2 and 1 rides an hour are to be expected after the panel."""
+
+    per_day, zone, by = 24, "America/New_York", "hour"
+    places = np.array(["a", "b"], dtype=object)
+
+    def rates(self, horizon, start=None):
+        ds = np.tile(hours("2024-06-01T04:00" if start is None else start, horizon), 2)
+        return {"ds": ds, "rate": np.repeat([2.0, 1.0], horizon), "shape": np.full(2 * horizon, 4.0)}
+
+    def forecast(self, horizon, start=None):
+        return {"identified_up_to": np.repeat([0.95, 0.25], horizon)}
+
+
+def four_weeks() -> tuple[Panel, dict]:
+    """From Saturday 4 May to Friday 31 May: returns 4 and 1 an hour on working days, 3 and 1 at weekends."""
+    ds = hours("2024-05-04T04:00", 28 * 24)
+    weekend = np.repeat(np.arange(28) % 7 < 2, 24)
+    returns = np.concatenate([np.where(weekend, 3.0, 4.0), np.ones(len(ds))])
+    stock = np.tile(np.arange(24.0), 56)
+    columns = {"unique_id": np.repeat(["a", "b"], len(ds)), "ds": np.tile(ds, 2), "y": returns}
+    dates = [str(np.datetime64("2024-05-04") + day) for day in range(28)]
+    days = [{"date": date, "demand": 100.0 if n % 7 < 2 else 150.0} for n, date in enumerate(dates)]
+    total = {"lost": {"mean": 0.0}, "days": days}
+    return Panel(columns, returns=returns, stock_start=stock), total
+
+
+def test_returns_have_the_ratio_to_demand_of_such_days():
+    panel, total = four_weeks()
+    found = usual_day(panel, Model(), total)
+    assert str(found["ds"][0]) == "2024-06-01T08:00:00.000000"  # Saturday, 4 h local
+    # At weekends 96 came back of 100 wanted, and 72 are expected.
+    assert found["returns"].sum() == pytest.approx(72 * 96 / 100)
+    assert found["returns"][0] == pytest.approx(np.full(24, 3 * 0.72), rel=0.1)
+    assert found["returns"][0].sum() > 2.5 * found["returns"][1].sum()
+    assert found["stock"] == pytest.approx([4, 4])
+    assert found["identified"].tolist() == [True, False]
+    monday = usual_day(panel, Model(), total, start="2024-06-03T04:00")
+    assert monday["returns"].sum() == pytest.approx(72 * 120 / 150)
+
+
+def test_without_days_what_is_served_of_all_demand_comes_back():
+    panel, _ = four_weeks()
+    every = float(panel["y"].sum())
+    found = usual_day(panel, Model(), every)  # as many lost as served
+    assert found["returns"].sum() == pytest.approx(36)
+    assert usual_day(panel, Model(), {"lost": {"mean": every}})["returns"] == pytest.approx(found["returns"])
+
+
+def test_a_panel_of_other_places_is_refused():
+    panel, total = four_weeks()
+    panel["unique_id"] = np.where(panel["unique_id"] == "a", "c", "b")
+    with pytest.raises(ValueError, match="places of the model"):
+        usual_day(panel, Model(), total)

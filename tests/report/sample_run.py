@@ -143,6 +143,7 @@ class _Town:
             "exposure": seen,
             **{f"demand_{name}": y + lost[name] for name in names},
             **{f"lost_{name}": lost[name] for name in names if name != "q50"},
+            "next_door_mean": np.zeros_like(rest),
             "identified": known,
         }
 

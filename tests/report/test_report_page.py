@@ -309,7 +309,7 @@ def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str
         assert lost == pytest.approx(columns["lost_mean"][rows].sum())
         assert wanted == pytest.approx(lost + columns["y"][rows].sum())
     first, second = (f"{round(one[2]):,}" for one in planned.past)
-    assert f"The last 2 Mondays lost {first} and {second} rides of " in page
+    assert f"The last two Mondays lost {first} and {second} rides of " in page
     assert "Moves start from the usual stock" in page
     assert "take no account of distance" in page
     assert "may still be given fewer vehicles" in page

@@ -20,7 +20,7 @@ def write_plan(folder: Path, *, fleet: int | None, cost_lost: float, cost_idle: 
     model = load_demand(folder / "model")
     stations, _ = read_columns(folder / "stations.parquet")
     total = json.loads((folder / "lost_total.json").read_text())
-    usual = usual_day(read_panel(folder / "panel.parquet"), model, total["lost"]["mean"])
+    usual = usual_day(read_panel(folder / "panel.parquet"), model, total)
     order = {place: index for index, place in enumerate(stations["unique_id"])}
     at = np.array([order[place] for place in model.places])
     whole = int(np.rint(usual["stock"].sum())) if fleet is None else fleet

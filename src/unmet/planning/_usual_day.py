@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from unmet.forecasting import DemandModel
-from unmet.forecasting._calendar import make_calendar
+from unmet.forecasting._calendar import Calendar, make_calendar
 from unmet.planning._lost import balanced_returns
 from unmet.planning._planned_day import FIRST_HOUR
+from unmet.planning._usage import rates_by_class
 
 # Days of history that say what usually stands at a place and what usually comes back.
 _USUAL_DAYS = 28
@@ -28,19 +29,22 @@ def lost_share(total: Mapping[str, Any]) -> float:
 
 
 def usual_day(
-    panel: Any, model: DemandModel, lost: float = 0.0, *, start: Any = None
+    panel: Any, model: DemandModel, lost: float | Mapping[str, Any] = 0.0, *, start: Any = None
 ) -> dict[str, np.ndarray]:
     """Demand of the first whole day ahead, and what usually stands and comes back on such a day.
 
-    Returns come where they usually do, as many as the demand ahead (:func:`balanced_returns`). ``rate``,
-    ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
-    (places,), ``ds`` holds the periods. The day starts at 4 h local. Returns are means over the last four
-    weeks of the same weekday and hour, stock the mean over the last four weeks at the start of the day.
+    ``rate``, ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
+    (places,), ``ds`` holds the periods. The day starts at 4 h local. Stock is the mean over the last four
+    weeks at the start of the day. Returns are those of the last four weeks by place, local hour, and working
+    day or weekend (:func:`rates_by_class`: four such weekdays alone would be mostly noise), at the level of
+    the demand ahead.
 
     Parameters
     ----------
     panel : Panel with the places of the model.
-    lost : estimated lost rides of the whole panel: the share of demand that was not served does not return.
+    lost : what `DemandModel.lost_total` gives: returns then bear the same ratio to demand as they did on
+        such days. Or a number, the estimated lost rides of the whole panel: what was served of all demand
+        comes back (:func:`balanced_returns`).
     start : period (naive UTC) from which on to look for a whole day; by default the one after the panel.
     """
     per_day = model.per_day
@@ -62,18 +66,42 @@ def usual_day(
     past = make_calendar(times, model.zone, model.by)
     returns = panel["returns"].astype(float).reshape(-1, size)[:, recent]
     stock = panel["stock_start"].astype(float).reshape(-1, size)[:, recent]
-    same = past.week[:, None] == clock.week[day]
-    demand = np.nan_to_num(panel["y"].astype(float)).sum() + float(lost)
-    served = float(np.clip(1.0 - lost / max(demand, 1.0), 0.0, 1.0))
-    come_back = np.nan_to_num(returns) @ same / np.maximum(same.sum(axis=0), 1)
     rate = ahead["rate"].reshape(shape)[:, day]
+    classes, wanted = _classes(past), _classes(clock)[day]
+    seen = rates_by_class(np.nan_to_num(returns), np.isfinite(returns).astype(float), classes)[:, wanted]
+    level = _demand_of_such_days(lost, past, bool(clock.weekday[first] >= 5), per_day)
+    if level is not None:
+        come_back = seen * (rate.sum() / level)
+    else:
+        gone = float(lost["lost"]["mean"] if isinstance(lost, Mapping) else lost)
+        demand = np.nan_to_num(panel["y"].astype(float)).sum() + gone
+        come_back = balanced_returns(rate, seen, float(np.clip(1.0 - gone / max(demand, 1.0), 0.0, 1.0)))
     starts = past.hour == FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
     standing = np.nan_to_num(np.where(np.isfinite(stock[:, starts]), stock[:, starts], 0.0).mean(axis=1))
     return {
         "rate": rate,
         "shape": ahead["shape"].reshape(shape)[:, day],
-        "returns": balanced_returns(rate, come_back, served),
+        "returns": come_back,
         "stock": standing,
         "identified": identified,
         "ds": periods[day],
     }
+
+
+def _classes(calendar: Calendar) -> np.ndarray:
+    """Local hour, 0–23 on working days and 24–47 at weekends."""
+    return calendar.hour + 24 * (calendar.weekday >= 5)
+
+
+def _demand_of_such_days(
+    lost: float | Mapping[str, Any], past: Calendar, weekend: bool, per_day: int
+) -> float | None:
+    """Mean demand of all places on the past working days, or days of weekends; None where nobody says."""
+    if not isinstance(lost, Mapping):
+        return None
+    days, count = np.unique(past.day, return_counts=True)
+    such = days[(count >= per_day - 1) & (((days + 3) % 7 >= 5) == weekend)]
+    dates = set(such.astype("datetime64[D]").astype(str).tolist())
+    found = [float(one["demand"]) for one in lost.get("days", ()) if one["date"] in dates]
+    mean = float(np.mean(found)) if found else 0.0
+    return mean if mean > 0 else None

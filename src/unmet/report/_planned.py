@@ -11,6 +11,8 @@ from unmet.report._files import made_again, read_object
 from unmet.report._numbers import day as in_words
 from unmet.report._numbers import known, listed, number
 
+_WORDS = {2: "two", 3: "three", 4: "four"}
+
 
 def read_planned(path: Path) -> PlannedDay | None:
     """The planned day of ``curves.json``; None without the file, or where an earlier version wrote it."""
@@ -51,7 +53,9 @@ def such_days_in_words(planned: PlannedDay) -> str | None:
     """What the last days of the planned weekday lost, in one sentence to set the expected loss against."""
     if not planned.past:
         return None
-    lost, wanted = ([number(round(one[k])) for one in planned.past] for k in (2, 1))
-    days = f"The last {len(lost)} {planned.weekday}s" if len(lost) > 1 else f"The last {planned.weekday}"
+    lost = [number(round(gone)) for _, _, gone in planned.past]
+    wanted = [number(round(demand)) for _, demand, _ in planned.past]
+    many = _WORDS.get(len(lost), str(len(lost)))
+    days = f"The last {many} {planned.weekday}s" if len(lost) > 1 else f"The last {planned.weekday}"
     ahead = "" if planned.demand is None else f"; {number(round(planned.demand))} are expected on this one"
     return f"{days} lost {listed(lost)} rides of {listed(wanted)} wanted{ahead}."

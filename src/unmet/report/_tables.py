@@ -160,7 +160,7 @@ def plan_table(data: ReportData) -> Table | None:
                 _signed(change),
                 count(row["expected_lost_usual"]),
                 count(row["expected_lost_target"]),
-                count(row["rides_saved"], bar=max(0.0, saved / most) if most > 0 else 0.0),
+                count(row["rides_saved"], 1, bar=max(0.0, saved / most) if most > 0 else 0.0),
                 count(row["value_of_next_vehicle"]),
                 words("yes" if row.get("identified", True) else "no"),
             ]
