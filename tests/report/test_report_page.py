@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import inspect
 import json
 import re
 import shutil
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from sample_run import BREAK_NAME, FORMULA_NAME, SCRIPT_NAME, write_sample_run
 
+from unmet.planning import rank_moves
 from unmet.report import Live, read_run, render_page, write_report
 from unmet.report import _tables as tables
 from unmet.runs import read_columns, write_columns
@@ -352,3 +354,18 @@ def test_tables_show_the_digits_that_intervals_support(copy: Path):
     table = tables.places_table(read_run(copy))
     cells = next(row for row in table.rows if row[1].sort == 795.3)
     assert [cell.text for cell in cells[1:3]] == ["800", "730–860"]
+
+
+def test_the_limits_of_moves_are_those_that_the_page_states(page: str):
+    given = inspect.signature(rank_moves).parameters
+    words = f"A move is of {given['van'].default} vehicles at most and is listed if it saves at least "
+    assert words + f"{given['least_saved'].default} rides" in page
+
+
+def test_walkers_explain_why_a_place_does_not_add_up(copy: Path, page: str):
+    words = "riders who were served next door are observed there, and wanted here"
+    assert words not in page
+    totals = json.loads((copy / "lost_total.json").read_text())
+    totals["next_door"] = {"mean": 77, "q05": 60, "q95": 90}
+    (copy / "lost_total.json").write_text(json.dumps(totals))
+    assert words in write_report(copy).read_text(encoding="utf-8")
