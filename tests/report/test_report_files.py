@@ -35,7 +35,7 @@ def refused(folder: Path) -> str:
         ("measures.json", "fit"),
         ("calibration.json", "fit"),
         ("lost_total.json", "fit"),
-        ("panel.json", "panel"),
+        ("panel.json", "run"),
         ("curves.json", "plan"),
     ],
 )
@@ -58,6 +58,23 @@ def test_stations_of_another_run_are_refused(copy: Path):
     assert "stations.parquet has a place 'P99' that is not in lost.parquet" in refused(copy)
     write_columns(copy / "stations.parquet", columns, about=about)
     write_report(copy)
+
+
+def test_tables_of_another_run_are_refused(copy: Path, folder: Path, tmp_path: Path):
+    other = write_sample_run(tmp_path / "other", places=7, days=14)
+    for name in ("forecast.parquet", "backtest.parquet", "plan.csv", "moves.csv", "curves.json"):
+        shutil.copy(other / name, copy / name)
+        words = refused(copy)
+        assert f"{copy / name} has a place 'P0" in words
+        assert "that is not in lost.parquet: it is of another run; make it again with `unmet " in words
+        shutil.copy(folder / name, copy / name)
+    shutil.copy(other / "lost_total.json", copy)
+    assert "lost_total.json counts" in refused(copy)
+    shutil.copy(folder / "lost_total.json", copy)
+    columns, about = read_columns(copy / "forecast.parquet")
+    columns["ds"] = columns["ds"] - np.timedelta64(7, "D")
+    write_columns(copy / "forecast.parquet", columns, about=about)
+    assert "forecast.parquet begins before the end of lost.parquet: it is of another run" in refused(copy)
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ _SPREADSHEET_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 _MADE_BY = {
     "lost.parquet": "fit",
     "lost_total.json": "fit",
-    "stations.parquet": "panel",
+    "stations.parquet": "run",
     "backtest.parquet": "fit",
     "calibration.json": "fit",
     "measures.json": "fit",
-    "panel.json": "panel",
+    "panel.json": "run",
     "forecast.parquet": "forecast",
-    "curves.json": "plan",
+    **dict.fromkeys(("plan.csv", "moves.csv", "fleet.csv", "curves.json"), "plan"),
 }
 _TEXTS = ("unique_id", "name")
 

@@ -10,17 +10,23 @@ from unmet.report._data import PlannedDay
 from unmet.report._files import made_again, read_object
 from unmet.report._numbers import day as in_words
 from unmet.report._numbers import known, listed, number
+from unmet.report._same_run import check_places
 
 _WORDS = {2: "two", 3: "three", 4: "four"}
 
 
-def read_planned(path: Path) -> PlannedDay | None:
-    """The planned day of ``curves.json``; None without the file, or where an earlier version wrote it."""
+def read_planned(path: Path, places: list[str] | None = None) -> PlannedDay | None:
+    """The planned day of ``curves.json``; None without the file, or where an earlier version wrote it.
+
+    Curves of others than these `places` are refused.
+    """
     found = read_object(path)
     if not found:
         if path.is_file():
             raise ValueError(f"{path} holds no curves; {made_again(path)}")
         return None
+    if places is not None and isinstance(found.get("places"), dict):
+        check_places(path, found["places"], places)
     day = found.get("day")
     # An earlier version wrote curves of places alone.
     if day is None or isinstance(day, list):

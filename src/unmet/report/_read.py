@@ -17,6 +17,7 @@ from unmet.report._grid import Grid, make_grid
 from unmet.report._horizon import make_horizon
 from unmet.report._numbers import known
 from unmet.report._planned import read_planned
+from unmet.report._same_run import check_follows, check_observed, check_places
 from unmet.runs import Columns
 
 _LOST = (
@@ -53,9 +54,20 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
     grid = make_grid(lost, zone)
     totals = read_object(folder / "lost_total.json", "observed", "demand", "lost", "places", needed=True)
     stations = maybe_table(folder / "stations.parquet", ("unique_id", "name", "lat", "lng"))
+    check_observed(folder / "lost_total.json", totals["observed"], lost)
+    if stations is not None:
+        check_places(folder / "stations.parquet", stations["unique_id"], grid.ids, every=True)
     places = _places(lost, grid, totals, stations, folder)
     backtest = maybe_table(folder / "backtest.parquet", ("unique_id", "ds", "y", "censored", *_QUANTILES))
     forecast = maybe_table(folder / "forecast.parquet", ("unique_id", "ds", "mean", *_QUANTILES))
+    for name, table in (("backtest", backtest), ("forecast", forecast)):
+        if table is not None:
+            check_places(folder / f"{name}.parquet", np.unique(table["unique_id"]), grid.ids)
+    check_follows(folder / "forecast.parquet", forecast, lost)
+    plan = read_rows(folder / "plan.csv", _PLAN)
+    check_places(folder / "plan.csv", (row.get("unique_id", "") for row in plan), grid.ids)
+    moves = read_rows(folder / "moves.csv", ("rank", "vehicles", "rides_saved"))
+    check_places(folder / "moves.csv", (row.get(end) for row in moves for end in ("from", "to")), grid.ids)
     truth = read_json(folder / "truth.json")
     return ReportData(
         title=clean(title, "Unmet demand"),
@@ -73,12 +85,12 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
         horizon=make_horizon(forecast, [place.unique_id for place in places], zone),
         calibration=read_object(folder / "calibration.json", "bands", "coverage") or None,
         measures=_measures(folder / "measures.json"),
-        plan=read_rows(folder / "plan.csv", _PLAN),
-        moves=read_rows(folder / "moves.csv", ("rank", "vehicles", "rides_saved")),
+        plan=plan,
+        moves=moves,
         fleet=read_rows(folder / "fleet.csv", ("fleet", "service_level", "expected_lost")),
         truth=truth if isinstance(truth, dict) else None,
         account=read_object(folder / "panel.json", "panel"),
-        planned=read_planned(folder / "curves.json"),
+        planned=read_planned(folder / "curves.json", grid.ids),
         next_door=interval(totals["next_door"]) if isinstance(totals.get("next_door"), dict) else None,
     )
 
@@ -107,7 +119,6 @@ def _places(
     rows_of: dict[str, int] = {}
     if stations is not None:
         rows_of = {str(one): row for row, one in enumerate(stations["unique_id"])}
-        _same_places(folder / "stations.parquet", rows_of, grid.ids)
     count = len(grid.ids)
     rows = np.bincount(grid.place, minlength=count)
     censored = np.bincount(grid.place, weights=lost["censored"].astype(float), minlength=count) / rows
@@ -145,16 +156,6 @@ def _places(
             )
         )
     return tuple(found)
-
-
-def _same_places(path: Path, found: dict[str, int], wanted: list[str]) -> None:
-    """Stations and lost rides of one run have the same places."""
-    other = sorted(set(wanted) ^ set(found))
-    if other:
-        words = (
-            f"lacks place {other[0]!r}" if other[0] not in found else f"has a place {other[0]!r} that is not"
-        )
-        raise ValueError(f"{path} {words} in lost.parquet: it is of another run; {made_again(path)}")
 
 
 def _bounded(found: Interval, unsure: float) -> Interval:
