@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from unmet.cli._demo_city import make_demo_city
+from unmet.cli._demo_city import demo_inputs, make_demo_city
 from unmet.cli._panel_summary import Watching
-from unmet.cli._panel_work import PanelInputs
 from unmet.cli._pipeline import do_panel
 from unmet.datasets.city import City
 from unmet.forecasting import fit_demand
@@ -31,16 +30,9 @@ def demo_panel(city: City, folder: Path) -> tuple[Path, dict[str, np.ndarray]]:
     """Write the city's files, read them back as the demo does: path of the panel, columns of stations."""
     made = folder / "city"
     if not (folder / "stations.parquet").is_file():
-        inputs = PanelInputs(
-            trips=[made / "trips.csv.gz"],
-            status=[made / "station_status_events.csv.gz"],
-            stations=[made / "station_information.json"],
-            zone="America/New_York",
-            weather=made / "weather.csv",
-        )
         with Steps(folder, source={"city": "measured"}) as steps, Watching(shown=False) as watching:
             city.write(made, snapshots=None)
-            do_panel(steps, inputs, watching)
+            do_panel(steps, demo_inputs(made), watching)
     return folder / "panel.parquet", read_columns(folder / "stations.parquet")[0]
 
 

@@ -14,9 +14,11 @@ def run(*arguments: str) -> int:
 
 
 def test_writes_a_city_and_sums_it_up(tmp_path, capsys):
-    assert run("-o", str(tmp_path / "v"), "--size", "village", "--days", "3", "--rival", "--quiet") == 0
+    assert run("-o", str(tmp_path / "v"), "--size", "village", "--days", "3", "--rival") == 0
     said = json.loads((tmp_path / "v" / "city.json").read_text())
-    printed = capsys.readouterr().out
+    told = capsys.readouterr()
+    printed = told.out
+    assert told.err == ""
     assert f"{said['rides']:,}" in printed
     assert f"{said['requests']:,}" in printed
     assert f"{said['share_empty']:.1%}" in printed
@@ -24,11 +26,12 @@ def test_writes_a_city_and_sums_it_up(tmp_path, capsys):
     assert said["settings"]["rival"] == 0.2
 
 
-def test_switches_reach_the_city(tmp_path):
+def test_switches_reach_the_city_and_quiet_says_nothing(tmp_path, capsys):
     options = (
         "--no-spill --no-rebalancing --no-weather --no-snapshots --months --shocks persistent --places 5"
     )
     assert run("-o", str(tmp_path), "--days", "2", "--quiet", "--vehicles", "20", *options.split()) == 0
+    assert capsys.readouterr() == ("", "")
     said = json.loads((tmp_path / "city.json").read_text())
     settings = said["settings"]
     assert [settings[name] for name in ("spill", "rebalancing", "weather")] == [False] * 3
@@ -40,7 +43,7 @@ def test_switches_reach_the_city(tmp_path):
 def test_a_bad_option_is_one_line(tmp_path, capsys):
     assert run("-o", str(tmp_path / "x"), "--size", "hamlet") == 1
     printed = capsys.readouterr().err.strip()
-    assert printed.splitlines()[-1].startswith("unmet city: size must be one of")
+    assert printed.splitlines()[-1].startswith("unmet city: --size must be one of")
     assert not (tmp_path / "x").exists()
 
 

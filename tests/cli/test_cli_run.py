@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_tools import QUICK, call, contents, given
 
-from unmet.cli import main
+import unmet
 from unmet.runs import read_columns
 
 FILES = (
@@ -20,44 +21,8 @@ FILES = (
 )
 
 
-def call(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    return int(end.value.code or 0)
-
-
-@pytest.fixture(scope="module")
-def city(tmp_path_factory):
-    from unmet.datasets import make_city
-
-    folder = tmp_path_factory.mktemp("city")
-    made = make_city("village", places=6, days=21, seed=3)
-    made.write(folder)
-    return folder, made
-
-
 def options(folder: Path) -> list[str]:
-    return [
-        str(folder / "trips.csv.gz"),
-        *("--status", str(folder / "station_status_events.csv.gz")),
-        *("--stations", str(folder / "station_information.json")),
-        *("--zone", "America/New_York", "--network", "linear", "--jobs", "1", "--quiet"),
-    ]
-
-
-@pytest.fixture(scope="module")
-def finished(city, tmp_path_factory):
-    output = tmp_path_factory.mktemp("run") / "out"
-    assert call("run", *options(city[0]), "-o", output) == 0
-    return output
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "log.jsonl"
-    }
+    return [*given(folder), *QUICK, "--quiet"]
 
 
 def test_everything_is_written(finished, city):
@@ -77,6 +42,9 @@ def test_everything_is_written(finished, city):
     page = (finished / "report.html").read_text()
     assert all(place["properties"]["name"] in page for place in places)
     record = json.loads((finished / "run.json").read_text())
+    assert record["notes"]["measures"]["observed"] == total["observed"]
+    assert record["notes"]["measures"]["coverage"]["randomised"] > 0.5
+    assert record["notes"]["versions"]["unmet"] == unmet.__version__
     assert list(record["steps"]) == ["fit", "forecast", "panel", "plan", "report"]
 
 
@@ -101,15 +69,6 @@ def test_steps_alone_give_the_same(finished, city, tmp_path, capsys):
             assert data == same[name], name
 
 
-def test_fit_takes_a_panel(finished, tmp_path, capsys):
-    output = tmp_path / "out"
-    more = ("--network", "linear", "--jobs", 1)
-    assert call("fit", finished / "panel.parquet", "-o", output, *more, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["observed"] == json.loads((finished / "lost_total.json").read_text())["observed"]
-    assert (output / "lost.parquet").is_file()
-
-
 def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
     import shutil
 
@@ -118,17 +77,6 @@ def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
     assert call("plan", output, "--fleet", 11) == 0
     assert "11 vehicles at 6 places" in " ".join(capsys.readouterr().out.split())
     assert call("plan", output, "--free", "--cost-lost", 5, "--cost-idle", 0.01) == 0
-
-
-def test_a_toml_file_holds_options(city, tmp_path, capsys):
-    folder = city[0]
-    config = tmp_path / "run.toml"
-    config.write_text(f'trips = "{folder / "trips.csv.gz"}"\nzone = "Mars"\noutput = "{tmp_path / "out"}"\n')
-    assert call("run", "--config", config) == 1
-    assert "Mars" in capsys.readouterr().err
-    config.write_text("by_hour = true\n")
-    assert call("run", folder / "trips.csv.gz", "--config", config, "-o", tmp_path / "out") == 2
-    assert "by_hour" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

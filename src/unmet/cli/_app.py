@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -144,6 +145,15 @@ def spread(arguments: Sequence[str], many: Sequence[str]) -> list[str]:
     return found
 
 
+def _silence(quiet: bool) -> AbstractContextManager[None]:
+    """No progress bar with --quiet."""
+    if not quiet:
+        return nullcontext()
+    from unmet.runs import no_progress
+
+    return no_progress()
+
+
 def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with its errors, and the warnings of the library, told in one line each."""
 
@@ -158,7 +168,7 @@ def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
             if not options.get("quiet"):
                 say(f"warning: {message}")
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _silence(bool(options.get("quiet"))):
             warnings.showwarning = tell  # type: ignore[assignment]
             try:
                 return command(*args, **options)

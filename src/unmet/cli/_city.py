@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from unmet.cli import _options as options
+
 EXAMPLE = "Example: unmet city -o my-city --size town --days 90 --seed 1"
 
 
@@ -41,27 +43,17 @@ def city(
     snapshots: Annotated[
         bool, typer.Option("--snapshots/--no-snapshots", help="Write five-minute status snapshots.")
     ] = True,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a simulated city: trips in an operator's format, feeds, weather, and the truth beside them.
 
     The truth (truth.parquet) holds for every station and hour what people wanted, what was served and lost.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     from unmet.datasets.city import make_city
+    from unmet.runs import progress
 
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet,
-    )
-    with bar:
-        task = bar.add_task(f"Simulating {days} days", total=1.0)
+    shown = False if quiet else None
+    with progress(100, "City", "percent", shown=shown) as bar:
         made = make_city(
             size,
             places=places,
@@ -76,16 +68,17 @@ def city(
             rebalancing=rebalancing,
             weather=weather,
             shocks=shocks,
-            progress=lambda share: bar.update(task, completed=share),
+            progress=lambda share: bar.advance(int(100 * share) - bar.done),
         )
-        task = bar.add_task("Writing", total=None)
+    with progress(None, "Writing", "files", shown=shown) as bar:
         files = made.write(
             output,
             parts="month" if months else "one",
             snapshots=300 if snapshots else None,
-            progress=lambda name: bar.update(task, description=f"Writing {name}"),
+            progress=lambda name: bar.advance(),
         )
-    _summarise(made, files, output)
+    if not quiet:
+        _summarise(made, files, output)
 
 
 def _summarise(made, files: list[Path], output: Path) -> None:  # type: ignore[no-untyped-def]

@@ -36,7 +36,7 @@ def fit(
     """
     from unmet.cli._given_panel import checked_panel, take_panel
     from unmet.cli._pipeline import do_fit
-    from unmet.cli._run_summary import tell
+    from unmet.cli._run_summary import FITTED, tell
     from unmet.runs import Steps, read_record
 
     given = None
@@ -61,4 +61,7 @@ def fit(
         if given is not None:
             take_panel(steps, panel, given, stations)
         do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
-    tell(output, as_json=as_json, quiet=quiet)
+    # What is left of a forecast and a plan may rest on the fit before.
+    tell(output, as_json=as_json, quiet=quiet, files=FITTED)
+    if not (as_json or quiet):
+        print(f"Next: unmet forecast {output}, unmet plan {output}, unmet report {output}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from unmet.cli._run_files import write_json
 from unmet.mobility import connect, read_panel, read_stations
-from unmet.runs import Steps, atomic_write, plain, write_columns
+from unmet.runs import Steps, atomic_write, plain, read_columns, write_columns
 
 if TYPE_CHECKING:
     from unmet.mobility._panel_file import Panel
@@ -40,6 +40,13 @@ def checked_panel(path: Path, *, more: Sequence[str] = ()) -> Panel:
             raise _wrong(path, name, values, "true or false")
     if not len(panel):
         raise ValueError(f"{path} has no rows: {_REMEDY} from files that hold rides")
+    pickups = panel["y"].astype(float)
+    wrong = (pickups < 0) | (pickups != np.floor(pickups))
+    if wrong[np.isfinite(pickups)].any():
+        shown = pickups[wrong & np.isfinite(pickups)][0]
+        raise ValueError(
+            f"{path}: column y must hold whole numbers of at least 0, but has {shown:g}; {_REMEDY}"
+        )
     for name in ("unique_id", "ds"):
         values = panel[name]
         empty = np.isnat(values) if name == "ds" else np.array([one is None for one in values])
@@ -87,16 +94,13 @@ def panel_places(panel: Panel, stations: Sequence[Path] | None) -> dict[str, np.
         "capacity": np.where(np.isfinite(docks), docks, np.nan),
     }
     if stations:
-        with connect() as con:
-            read_stations(con, list(stations))
-            given = con.execute("SELECT place, name, lat, lng, capacity::DOUBLE AS capacity FROM stations")
-            table = {name: plain(values) for name, values in given.fetchnumpy().items()}
-        row_of = {str(place): row for row, place in enumerate(table["place"])}
+        table = _read_stations(stations)
+        row_of = {str(place): row for row, place in enumerate(table["unique_id"])}
         known = [(at, row_of[place]) for at, place in enumerate(places) if place in row_of]
         if not known:
             raise ValueError(
-                f"--stations knows none of the places of the panel, such as {places[0]!r}; give the stations "
-                "that the panel was built with"
+                f"--stations knows none of the places of the panel, such as {str(places[0])!r}; "
+                "give the stations that the panel was built with"
             )
         for at, row in known:
             for name in ("name", "lat", "lng", "capacity"):
@@ -104,6 +108,20 @@ def panel_places(panel: Panel, stations: Sequence[Path] | None) -> dict[str, np.
                 if value is not None and value == value:  # neither null nor NaN
                     found[name][at] = value
     return found
+
+
+def _read_stations(paths: Sequence[Path]) -> dict[str, np.ndarray]:
+    """Stations of an operator's files, or those that another run wrote."""
+    if len(paths) == 1 and paths[0].suffix.lower() == ".parquet":
+        columns, _ = read_columns(paths[0])
+        if {"unique_id", "name", "lat", "lng", "capacity"} <= set(columns):
+            return columns
+    with connect() as con:
+        read_stations(con, list(paths))
+        found = con.execute(
+            "SELECT place AS unique_id, name, lat, lng, capacity::DOUBLE capacity FROM stations"
+        )
+        return {name: plain(values) for name, values in found.fetchnumpy().items()}
 
 
 def _account(panel: Panel) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def paper(
         Path | None,
         typer.Option(metavar="FILE", help="Also put the tables between their markers in this Markdown file."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the tables.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")] = False,
 ) -> None:
     """Run the paper's experiments again, beside the published numbers.
 
@@ -123,7 +123,8 @@ def paper(
             print((folder / f"{name}.md").read_text(encoding="utf-8"))
     if into is not None:
         insert_tables(into, folder, done)
-    print(f"Written to {folder}")
+    if not quiet:
+        print(f"Written to {folder}")
 
 
 def _silent(title: str, tables: list[Any], checks: list[Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from unmet.cli._panel_work import PanelInputs, built_panel
 from unmet.cli._run_files import need, read_json, write_geojson, write_json
+from unmet.cli._run_summary import measures_of, versions
 from unmet.runs import Steps, read_columns, write_columns
 
 PLAN_INPUTS = ("model", "panel.parquet", "stations.parquet", "lost.parquet", "lost_total.json")
@@ -69,13 +70,15 @@ def do_fit(steps: Steps, *, networks: tuple[str, ...], seed: int, jobs: int, sho
         write_geojson(folder / "hubs.geojson", where, model.lost_total())
 
     outputs = ["model", "backtest.parquet", "lost.parquet", "lost_total.json", "calibration.json"]
-    return steps.run(
+    done = steps.run(
         "fit",
         make,
         inputs=[folder / "panel.parquet", *([stations] if stations.is_file() else [])],
         settings={"networks": list(networks), "seed": seed},
         outputs=[*outputs, "measures.json", "hubs.geojson"],
     )
+    steps.note(versions=versions(), measures=measures_of(folder))
+    return done
 
 
 def horizon_of(given: int | None, by: str) -> int:

@@ -34,13 +34,12 @@ def need(folder: Path, *names: str) -> list[Path]:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file of a run."""
+    """A JSON file of a run; if it is none, the error says which step writes it."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError(
-            f"{path} is damaged: it is not JSON; remove it and do the step that writes it again"
-        ) from None
+        step = {"panel.json": "run", "curves.json": "plan"}.get(path.name, "fit")
+        raise ValueError(f"{path} is damaged: it is not JSON; make it again with `unmet {step}`") from None
 
 
 def plain_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,17 @@ from unmet.cli._run_files import read_json
 _WORST = 5
 
 
-def summary_of(folder: Path) -> dict[str, Any]:
+FILES = ("panel.parquet", "forecast.parquet", "lost.parquet", "plan.csv", "moves.csv", "report.html")
+FITTED = ("panel.parquet", "lost.parquet")
+
+
+def summary_of(folder: Path, files: Sequence[str] = FILES) -> dict[str, Any]:
     """The figures of a run folder that its closing words need; a part that is missing is None."""
     total = _read(folder / "lost_total.json") or {}
     measures = _read(folder / "measures.json") or []
     calibration = _read(folder / "calibration.json") or {}
     lost = {place: found["lost"]["mean"] for place, found in total.get("places", {}).items()}
     worst = sorted(lost, key=lambda place: (-lost[place], place))[:_WORST]
-    files = ("panel.parquet", "forecast.parquet", "lost.parquet", "plan.csv", "moves.csv", "report.html")
     return {
         "observed": total.get("observed"),
         "demand": total.get("demand"),
@@ -28,13 +32,14 @@ def summary_of(folder: Path) -> dict[str, Any]:
         "model": next((entry["model"] for entry in measures if entry.get("chosen")), None),
         "coverage": calibration.get("coverage"),
         "inferred": _inferred(folder),
+        "never_available": _never_available(folder),
         "files": [str(folder / name) for name in files if (folder / name).exists()],
     }
 
 
-def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
-    """Print the summary of a run; readable from 60 columns on."""
-    found = summary_of(folder)
+def tell(folder: Path, *, as_json: bool, quiet: bool, files: Sequence[str] = FILES) -> None:
+    """Print the summary of a run, or of those steps that wrote `files`; readable from 40 columns on."""
+    found = summary_of(folder, files)
     if as_json:
         print(json.dumps(found, indent=2))
         return
@@ -46,12 +51,19 @@ def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
     console = Console(highlight=False)
     if found["lost"] is not None:
         console.print(sentence(found))
+    names = _names(folder) if found["worst"] else {}
+
+    def name(place: str) -> str:
+        return escape(names.get(place, place))
+
     if found["worst"]:
-        names = _names(folder)
-        places = [
-            f"{escape(names.get(one['place'], one['place']))} ({one['lost']:,.0f})" for one in found["worst"]
-        ]
+        places = [f"{name(one['place'])} ({one['lost']:,.0f})" for one in found["worst"]]
         console.print(f"Most rides lost at: {', '.join(places)}.")
+    empty = found["never_available"]
+    if empty:
+        shown = ", ".join(name(place) for place in empty[:_WORST])
+        more = f" and {len(empty) - _WORST:,} more places" if len(empty) > _WORST else ""
+        console.print(f"Never a vehicle at {shown}{more}: what was lost there is guessed from other places.")
     coverage = found["coverage"] or {}
     if coverage.get("randomised") is not None:
         console.print(
@@ -70,8 +82,9 @@ def tell(folder: Path, *, as_json: bool, quiet: bool) -> None:
             f"played again lose {played['lost_observed']:,.0f} rides with stock targets from usage, "
             f"{played['lost_estimated']:,.0f} from the estimate, {played['lost_true']:,.0f} from the truth."
         )
-    for line in plan_sentences(folder):
-        console.print(line)
+    if "plan.csv" in files:
+        for line in plan_sentences(folder):
+            console.print(line)
     for path in found["files"]:
         console.print(f"  {escape(path)}", soft_wrap=True)
 
@@ -98,6 +111,39 @@ def _names(folder: Path) -> dict[str, str]:
 
     columns, _ = read_columns(path)
     return {str(place): str(name) for place, name in zip(columns["unique_id"], columns["name"])}
+
+
+def _never_available(folder: Path) -> list[str]:
+    """Places where no vehicle could ever be had: nothing was learned there."""
+    path = folder / "lost.parquet"
+    if not path.is_file():
+        return []
+    import duckdb
+
+    best = "max(CASE WHEN isnan(exposure) THEN 0 ELSE exposure END)"
+    with duckdb.connect() as con:
+        found = con.execute(
+            f"SELECT unique_id FROM read_parquet(?) GROUP BY unique_id HAVING coalesce({best}, 0) <= 0 "
+            "ORDER BY unique_id",
+            [str(path)],
+        ).fetchall()
+    return [str(row[0]) for row in found]
+
+
+def measures_of(folder: Path) -> dict[str, Any]:
+    """What `run.json` says of the results."""
+    found = summary_of(folder)
+    kept = ("observed", "demand", "lost", "model", "coverage", "inferred", "never_available")
+    return {name: found[name] for name in kept}
+
+
+def versions() -> dict[str, str]:
+    """Of Python and what decides the numbers."""
+    import platform
+    from importlib.metadata import version
+
+    packages = ("unmet", "numpy", "scipy", "scikit-learn", "jax", "equinox", "optax", "duckdb")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
 def _inferred(folder: Path) -> float:

@@ -11,7 +11,7 @@ from unmet.runs._manifest import Run, RunError, code_version
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._parcels import Parcel, Parcels
-from unmet.runs._progress import Progress, progress
+from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
 from unmet.runs._steps import Steps, checksum, read_record
 from unmet.runs._workers import available_cores
@@ -37,6 +37,7 @@ __all__ = [
     "enable_compile_cache",
     "limit_xla_threads",
     "load_model",
+    "no_progress",
     "pack_arrays",
     "plain",
     "progress",

@@ -106,9 +106,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
             if (
                 attempt == _TRIES - 1
             ):  # before that, a saver may have replaced the model since we read its name
-                raise ModelFileError(
-                    f"{weights} is missing: the model is incomplete; save it again"
-                ) from None
+                raise ModelFileError(f"{weights} is missing: the model is incomplete") from None
     raise AssertionError("unreachable")
 
 

@@ -4,6 +4,8 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -37,6 +39,17 @@ def progress(total: int | None, label: str, unit: str, shown: bool | None = None
     if shown not in (None, True, False):
         raise ValueError(f"shown must be True, False or None, not {shown!r}")
     return Progress(total, label, unit, shown)
+
+
+@contextmanager
+def no_progress() -> Iterator[None]:
+    """No bar is drawn inside, whatever it says itself."""
+    claimed = _ONE_BAR.acquire(blocking=False)
+    try:
+        yield
+    finally:
+        if claimed:
+            _ONE_BAR.release()
 
 
 class Progress:

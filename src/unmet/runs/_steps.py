@@ -117,8 +117,9 @@ class Steps:
     def note(self, **notes: Any) -> None:
         """Keep facts about the run (measures, versions) in `run.json`."""
         check_json(notes, "notes")
-        self._notes.update(notes)
-        self._write()
+        if self._notes != {**self._notes, **notes}:
+            self._notes.update(notes)
+            self._write()
 
     def log(self, **fields: Any) -> None:
         """Append a line with the time to `log.jsonl`, which is outside the promise of the same bytes."""

@@ -1,0 +1,93 @@
+"""`unmet fit` of a panel file, and the steps after it, without `unmet run`."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from cli_tools import QUICK, call
+
+from unmet.cli._given_panel import panel_places
+from unmet.mobility import read_panel
+from unmet.runs import read_columns, read_record, write_columns
+
+
+def test_fit_forecast_plan_report(alone, given_panel, tmp_path, capsys):
+    output = shutil.copytree(alone, tmp_path / "out")
+    for command in ("forecast", "plan", "report"):
+        assert call(command, output) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    total = json.loads((output / "lost_total.json").read_text())
+    assert total["observed"] == read_panel(given_panel)["y"].sum()
+    plan = (output / "plan.csv").read_text().splitlines()
+    assert len(plan) == 1 + 6
+    page = (output / "report.html").read_text()
+    assert all(f"P0{number}" in page for number in range(1, 7))
+    assert list(read_record(output)["steps"]) == ["fit", "forecast", "panel", "plan", "report"]
+
+
+def test_places_come_from_the_panel(alone, finished):
+    places, about = read_columns(alone / "stations.parquet")
+    known, _ = read_columns(finished / "stations.parquet")
+    assert about == {"kind": "station"}
+    assert list(places["unique_id"]) == list(places["name"]) == list(known["unique_id"])
+    assert np.isnan(places["lat"]).all()
+    assert np.array_equal(places["capacity"], known["capacity"])
+
+
+def test_asked_again_nothing_is_done(alone, given_panel):
+    before = {path: path.stat().st_mtime_ns for path in alone.rglob("*") if path.name != "log.jsonl"}
+    assert call("fit", given_panel, "-o", alone, *QUICK, "--quiet") == 0
+    assert call("fit", alone, *QUICK, "--quiet") == 0
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+@pytest.mark.parametrize("source", ["station_information.json", "stations.parquet"])
+def test_stations_give_names_and_coordinates(city, finished, source):
+    path = finished / source if source.endswith("parquet") else city[0] / source
+    places = panel_places(read_panel(finished / "panel.parquet"), [path])
+    known, _ = read_columns(finished / "stations.parquet")
+    for name, values in known.items():
+        assert np.array_equal(places[name], values), name
+
+
+def test_stations_of_another_city_are_refused(finished, tmp_path, capsys):
+    columns, about = read_columns(finished / "stations.parquet")
+    columns["unique_id"] = np.array([f"other {place}" for place in columns["unique_id"]], object)
+    other = write_columns(tmp_path / "stations.parquet", columns, about=about)
+    output = tmp_path / "out"
+    assert call("fit", finished / "panel.parquet", "--stations", other, "-o", output, *QUICK) == 1
+    assert "--stations knows none of the places of the panel, such as 'P01'" in capsys.readouterr().err
+    assert call("fit", finished / "panel.parquet", "--stations", "gone.json", "-o", output, *QUICK) == 1
+    assert "gone.json does not exist" in capsys.readouterr().err
+    assert call("fit", finished, "--replace") == 1
+    assert "--replace goes with a panel file" in capsys.readouterr().err
+
+
+def test_replace_starts_over_in_the_folder_of_another_run(finished, tmp_path, monkeypatch):
+    fitted = []
+    monkeypatch.setattr("unmet.cli._pipeline.do_fit", lambda steps, **_: fitted.append(steps.folder))
+    output = shutil.copytree(finished, tmp_path / "out")
+    panel = shutil.copy(finished / "panel.parquet", tmp_path / "mine.parquet")
+    assert call("fit", panel, "-o", output, *QUICK, "--quiet", "--replace") == 0
+    record = read_record(output)
+    assert record["source"] == {"panel": ["mine.parquet"]}
+    assert fitted == [output]
+    assert list(record["steps"]) == ["panel"]
+    assert not (output / "plan.csv").exists()  # of the run that was there
+    assert not (output / "report.html").exists()
+
+
+def test_a_place_without_a_vehicle_is_told(alone, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert call("fit", alone, *QUICK) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Never a vehicle at P03: what was lost there is guessed from other places." in printed
+    assert call("fit", alone, *QUICK, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["never_available"] == ["P03"]
+    assert read_record(alone)["notes"]["measures"]["never_available"] == ["P03"]
+
+
+def test_the_given_panel_stays_as_it_is(alone, given_panel):
+    assert (alone / "panel.parquet").read_bytes() == given_panel.read_bytes()
