@@ -317,6 +317,7 @@ def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str
     assert f"The last two Mondays lost {first} and {second} rides of " in page
     assert "Moves start from the usual stock" in page
     assert "take no account of distance" in page
+    assert "if no van comes in between" in page
     assert "may still be given fewer vehicles" in page
 
 

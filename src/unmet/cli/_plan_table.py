@@ -37,6 +37,8 @@ def show_plan(folder: Path) -> None:
 
 def plan_sentences(folder: Path) -> list[str]:
     """The day planned for and what the plan saves, then what the last such days lost; none without a plan."""
+    from rich.markup import escape
+
     from unmet.report._planned import day_in_words, read_planned, such_days_in_words
 
     places = _rows(folder / "plan.csv") if (folder / "plan.csv").is_file() else []
@@ -46,13 +48,14 @@ def plan_sentences(folder: Path) -> list[str]:
     usual, target = (
         sum(float(row[f"expected_lost_{kind}"]) for row in places) for kind in ("usual", "target")
     )
-    day = "Plan" if planned is None else f"Plan for {day_in_words(planned)}"
+    day = "Plan" if planned is None else f"Plan for {escape(day_in_words(planned))}"
     saved = (
         f"{day}: {sum(int(row['target']) for row in places):,} vehicles at {len(places):,} places; expected "
-        f"lost rides {usual:,.1f} with the usual stock, [bold]{target:,.1f}[/bold] with the plan."
+        f"lost rides {usual:,.1f} with the usual stock, [bold]{target:,.1f}[/bold] with the plan, if no van "
+        "comes in between."
     )
     past = None if planned is None else such_days_in_words(planned)
-    return [saved] if past is None else [saved, past]
+    return [saved] if past is None else [saved, escape(past)]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
