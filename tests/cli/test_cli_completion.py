@@ -21,6 +21,41 @@ def test_commands_and_options_are_completed() -> None:
     assert complete(["nonsense", "--"]) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["run", "--by", ""], ["hour", "day"]),
+        (["run", "trips.csv", "--by", "d"], ["day"]),
+        (["run", "--by=h"], ["--by=hour"]),
+        (["run", "--by", "=", "h"], ["hour"]),  # as bash cuts --by=h
+        (["run", "--by", "="], ["hour", "day"]),
+        (["panel", "--by", ""], ["hour", "day"]),  # any other interval may be typed
+        (["run", "--times", "u"], ["utc"]),
+        (["run", "--network", "l"], ["linear", "lstm"]),
+        (["city", "--size", "v"], ["village"]),
+        (["city", "--shocks", ""], ["independent", "persistent"]),
+        (["demo", "--models", "--noise", "st"], ["student"]),
+        (["paper", "table"], ["table1", "table2", "table3", "table4"]),
+        (["paper", "bikes", ""], []),
+        (["completion", ""], ["bash", "zsh", "fish"]),
+        (["run", "--hubs", ""], []),  # a number or a file
+        (["run", "--zone", ""], []),
+        (["run", "--free", "--q"], ["--quiet"]),  # a flag takes no value
+    ],
+)
+def test_choices_are_offered(words: list[str], found: list[str]) -> None:
+    assert complete(words) == found
+
+
+def test_offered_choices_are_those_that_exist() -> None:
+    from unmet.cli import _demo, _paper
+    from unmet.datasets._noises import NOISES
+    from unmet.papers import WHAT
+
+    assert set(_demo.CHOICES["noise"]) == set(NOISES)
+    assert set(_paper.CHOICES["what"]) == set(WHAT)
+
+
 def test_the_shell_gets_its_script_or_a_clear_line(capsys: pytest.CaptureFixture[str]) -> None:
     for shell, script in SCRIPTS.items():
         with pytest.raises(SystemExit) as end:
@@ -44,7 +79,8 @@ ASK = {
 
 @pytest.mark.parametrize("shell", ASK)
 @pytest.mark.parametrize(
-    ("words", "found"), [("unmet fore", "forecast"), ("unmet paper bikes --smo", "--smoke")]
+    ("words", "found"),
+    [("unmet fore", "forecast"), ("unmet paper bikes --smo", "--smoke"), ("unmet run --by ho", "hour")],
 )
 def test_in_the_shell(shell: str, words: str, found: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import time
 
 import pytest
 
-from unmet.runs import progress
+from unmet.runs import no_progress, progress
 
 
 def on_a_terminal(program: str, **environment: str) -> str:
@@ -90,6 +91,45 @@ def test_dumb_terminals_and_workers_see_nothing(change: dict[str, str]) -> None:
             time.sleep(1.3)
     """
     assert on_a_terminal(program, **change) == ""
+
+
+@pytest.mark.parametrize(("width", "bar", "rate"), [(30, False, False), (60, True, True)])
+def test_words_stay_whole_in_a_narrow_terminal(width: int, bar: bool, rate: bool) -> None:
+    program = """
+        import time
+        from unmet.runs import progress
+        with progress(100, "City", "parts", shown=True) as bar:
+            time.sleep(0.2)
+            bar.advance(30)
+            time.sleep(0.3)
+    """
+    seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", on_a_terminal(program, COLUMNS=str(width)))
+    lines = [line.rstrip() for line in re.split(r"[\r\n]+", seen) if line.strip()]
+    assert lines
+    for line in lines:
+        assert re.match(r"City .*\d+/100 parts", line), line  # one line, nothing cut
+        assert len(line) <= width
+        assert ("━" in line) == bar
+    assert ("parts/s" in lines[-1]) == rate
+
+
+def test_slow_work_is_told_by_its_seconds() -> None:
+    with progress(4, "Demand", "fits", shown=False) as bar:
+        bar.advance()
+        bar._began -= 40
+        assert bar._rate() == "40 s each"
+        bar.advance(2)
+        bar._began += 39
+        assert bar._rate().endswith(" fits/s")
+
+
+def test_no_progress_hides_every_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    with no_progress(), progress(1, "Training", "networks", shown=True) as bar:
+        bar.advance()
+    assert capfd.readouterr() == ("", "")
+    with progress(1, "Again", "networks", shown=True):
+        pass
+    assert "Again" in capfd.readouterr().err
 
 
 def test_shown_shows_at_once(capfd: pytest.CaptureFixture[str]) -> None:

@@ -86,6 +86,7 @@ def prepare(
     port: int = 8765,
     token: str | None = None,
     allow_hosts: Sequence[str] = (),
+    say: Callable[[str], None] = lambda line: None,
 ) -> Ready:
     """Check, bind, read the folder, listen: what can go wrong goes wrong here, the quick things first."""
     family, address = resolve(host, port)
@@ -97,6 +98,7 @@ def prepare(
         with _explained(address, port):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((address, port))
+        say(f"Reading {folder} …")
         app = make_app(folder, token=token, hosts=hosts)
         with _explained(address, port):
             listener.listen(CONNECTIONS)
@@ -141,8 +143,7 @@ def serve(
     open_browser : open the page in the user's browser.
     say : gets the lines meant for the user.
     """
-    say(f"Reading {folder} …")
-    ready = prepare(folder, host=host, port=port, token=token, allow_hosts=allow_hosts)
+    ready = prepare(folder, host=host, port=port, token=token, allow_hosts=allow_hosts, say=say)
     if token is not None and len(token) < 16 and not is_loopback(resolve(host, port)[1]):
         say("The token is short and can be guessed: 16 characters or more are better.")
 
