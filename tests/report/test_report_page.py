@@ -373,3 +373,14 @@ def test_walkers_explain_why_a_place_does_not_add_up(copy: Path, page: str):
     totals["next_door"] = {"mean": 77, "q05": 60, "q95": 90}
     (copy / "lost_total.json").write_text(json.dumps(totals))
     assert words in write_report(copy).read_text(encoding="utf-8")
+
+
+def test_a_plan_for_a_smaller_fleet_says_that_more_is_lost(folder: Path, page: str):
+    data = read_run(folder)
+    usual = round(sum(row["usual_stock"] for row in data.plan))
+    assert f"With the usual stock of {usual} vehicles" in page
+    assert "</strong> fewer." in page
+    fewer = tuple(row | {"target": 1.0, "rides_saved": -2.0} for row in data.plan)
+    small = render_page(replace(data, plan=fewer))
+    assert f"which take {len(fewer)} vehicles, <strong>{2 * len(fewer)}</strong> more." in small
+    assert f"rides more would be lost with {len(fewer)} vehicles</dt><dd>{2 * len(fewer)}</dd>" in small

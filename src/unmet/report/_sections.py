@@ -85,6 +85,8 @@ def _plan(data: ReportData) -> dict[str, Any]:
     return {
         "plan_saved": saved,
         "plan_lost": lost,
+        "plan_usual": stock,
+        "plan_fleet": round(sum(row["target"] or 0.0 for row in data.plan)),
         "plan_digits": 0 if lost >= 20 else 1,  # a sum of expected values, not known to a tenth of a ride
         "such_days": None if data.planned is None else such_days_in_words(data.planned),
         "fleet_pair": drawn,
