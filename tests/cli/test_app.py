@@ -119,6 +119,16 @@ def test_bad_input_is_one_line_and_exit_code_1(shop, capsys, problem):
     assert printed.out == ""
 
 
+def test_a_database_without_memory_is_one_line(shop, capsys):
+    import duckdb
+
+    shop.happens = duckdb.OutOfMemoryException(
+        "Out of Memory Error: could not allocate\nPossible solutions: …"
+    )
+    assert run("shop") == 1
+    assert capsys.readouterr().err == "unmet shop: the database needs more memory than --memory allows\n"
+
+
 def test_an_interrupt_is_told_and_exits_with_130(shop, capsys):
     shop.happens = KeyboardInterrupt()
     assert run("shop") == 130

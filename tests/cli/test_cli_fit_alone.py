@@ -9,7 +9,7 @@ from cli_tools import QUICK, call
 
 from unmet.cli._given_panel import panel_places
 from unmet.mobility import read_panel
-from unmet.runs import read_columns, read_record, write_columns
+from unmet.runs import load_model, read_columns, read_record, save_model, stale_steps, write_columns
 
 
 def test_fit_forecast_plan_report(alone, given_panel, tmp_path, capsys):
@@ -87,6 +87,26 @@ def test_a_place_without_a_vehicle_is_told(alone, capsys, monkeypatch):
     assert call("fit", alone, *QUICK, "--json") == 0
     assert json.loads(capsys.readouterr().out)["never_available"] == ["P03"]
     assert read_record(alone)["notes"]["measures"]["never_available"] == ["P03"]
+
+
+def test_a_report_of_an_older_forecast_is_refused(finished, tmp_path, capsys):
+    output = shutil.copytree(finished, tmp_path / "out")
+    config, arrays = load_model(output / "model")
+    save_model(output / "model", {**config, "seed": 99}, arrays)  # as if fitted again
+    assert stale_steps(output) == ["forecast", "plan"]
+    assert call("report", output) == 1
+    told = capsys.readouterr().err
+    assert f"holds forecast and plan of the fit before; do `unmet forecast {output}`" in told
+    assert call("forecast", output, "--quiet") == 0
+    assert call("plan", output, "--quiet") == 0
+    assert call("report", output, "--quiet") == 0
+    assert stale_steps(output) == []
+
+
+def test_a_panel_in_csv_is_refused_with_a_remedy(tmp_path, capsys):
+    (tmp_path / "panel.csv").write_text("unique_id,ds,y\n")
+    assert call("fit", tmp_path / "panel.csv", "-o", tmp_path / "out") == 1
+    assert "write it with `unmet panel … -o panel.parquet`" in capsys.readouterr().err
 
 
 def test_the_given_panel_stays_as_it_is(alone, given_panel):

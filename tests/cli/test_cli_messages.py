@@ -30,6 +30,10 @@ OPTIONS = (
         ("hubs=99 needs coordinates", "--hubs 99 needs coordinates"),
         ("keep: 'x' is no column", "--keep: 'x' is no column"),
         ("cost_lost must be finite", "--cost-lost must be finite"),
+        (
+            "x.csv cannot be read: Out of Memory Error: could not allocate\nPossible solutions: SET x",
+            "x.csv cannot be read: the database needs more memory than --memory allows",
+        ),
         # What only looks like an argument stays as it is.
         ("/data/zone=1/max_gap.csv is empty", "/data/zone=1/max_gap.csv is empty"),
         ("panel columns are by hour", "panel columns are by hour"),

@@ -154,6 +154,11 @@ def _silence(quiet: bool) -> AbstractContextManager[None]:
     return no_progress()
 
 
+def _of_database(problem: Exception) -> bool:
+    """Whether DuckDB raised it: memory or disk gave out."""
+    return type(problem).__module__.split(".")[0] in ("duckdb", "_duckdb")
+
+
 def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with its errors, and the warnings of the library, told in one line each."""
 
@@ -180,7 +185,9 @@ def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
                     "do the step that writes it again."
                 )
                 raise SystemExit(1) from None
-            except (ValueError, OSError) as problem:
+            except Exception as problem:
+                if not isinstance(problem, ValueError | OSError) and not _of_database(problem):
+                    raise  # a mistake of ours is not hidden
                 from unmet.cli._messages import from_file, in_options, with_folder
 
                 known = [one.name for one in command_of(name).params if one.param_type_name == "option"]

@@ -26,6 +26,10 @@ _REMEDY = "build it with `unmet panel`"
 
 def checked_panel(path: Path, *, more: Sequence[str] = ()) -> Panel:
     """A panel whose columns, `more` among them, are there and hold what they should."""
+    if path.suffix.lower() == ".csv" and path.is_file():
+        raise ValueError(
+            f"{path}: a panel is fitted from Parquet; write it with `unmet panel … -o panel.parquet`"
+        )
     panel = read_panel(path)
     missing = [name for name in (*_NEEDED, *more) if name not in panel.columns]
     if missing:

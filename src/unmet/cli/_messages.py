@@ -29,6 +29,7 @@ _SAYINGS = (
     (re.compile(r"\bpanel names no zone: .*"), "panel names no zone: build it with `unmet panel --zone …`"),
     (re.compile(r"read a stations file, or give a list of hubs"), "give --stations, or --hubs FILE"),
     (re.compile(r" \(max_bytes\)"), ""),
+    (re.compile(r"Out of Memory Error:.*", re.S), "the database needs more memory than --memory allows"),
     (re.compile(r", or pass never_available='keep'"), ""),
 )
 # Before a name: nothing that makes it part of an option, a path, a quoted text or another word.

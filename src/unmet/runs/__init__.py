@@ -13,7 +13,7 @@ from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._parcels import Parcel, Parcels
 from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
-from unmet.runs._steps import Steps, checksum, read_record
+from unmet.runs._steps import Steps, checksum, read_record, stale_steps
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
@@ -46,6 +46,7 @@ __all__ = [
     "remove_leftovers",
     "run_shards",
     "save_model",
+    "stale_steps",
     "stop_workers",
     "unpack_arrays",
     "write_bytes",

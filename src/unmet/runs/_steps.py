@@ -206,6 +206,21 @@ def _is_step(entry: Any) -> bool:
     return isinstance(entry, dict) and set(entry) >= set(keys) and isinstance(entry["outputs"], dict)
 
 
+def stale_steps(folder: str | os.PathLike[str]) -> list[str]:
+    """Finished steps of a folder that rest on files of it which have changed since, in the order of names."""
+    folder, known = Path(folder), {}
+    found = []
+    for name, step in sorted(read_record(folder)["steps"].items()):
+        for file, recorded in step["inputs"].items():
+            if Path(file).is_absolute() or not (folder / file).exists():
+                continue
+            if file not in known:
+                known[file] = checksum(folder / file)
+            if known[file] != recorded and name not in found:
+                found.append(name)
+    return found
+
+
 def checksum(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file, or of the names and contents of a folder's files."""
     path = Path(path)

@@ -8,12 +8,14 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from unmet.runs import stale_steps
 from unmet.serve._app import make_app
 from unmet.serve._hosts import allowed_hosts, check_token, is_loopback, resolve
 
@@ -144,6 +146,8 @@ def serve(
     say : gets the lines meant for the user.
     """
     ready = prepare(folder, host=host, port=port, token=token, allow_hosts=allow_hosts, say=say)
+    for step in stale_steps(folder) if (Path(folder) / "run.json").is_file() else ():
+        say(f"The {step} of {folder} rests on files that changed since: `unmet {step} {folder}` renews it.")
     if token is not None and len(token) < 16 and not is_loopback(resolve(host, port)[1]):
         say("The token is short and can be guessed: 16 characters or more are better.")
 
