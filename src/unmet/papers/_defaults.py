@@ -16,6 +16,9 @@ from unmet.papers._tables import Table, to_markdown
 _CHOOSING = tuple(range(100, 120))
 _REPORTING = tuple(range(200, 220))
 _REFERENCE = "Multi-CQNN as published"
+_TEXT = "Multi-CQNN with the text's settings"
+# Fits of those on which the findings rest: what one start happens to find moves a ratio by several percent.
+_STARTS = {"default": 5, _REFERENCE: 5, _TEXT: 5}
 _STOPPING = {"patience": 100, "schedule": "constant", "learning_rate": 0.01, "max_epochs": 5000}
 _SMALL: dict[str, Any] = {"network": "mlp", "hidden": (16,)}
 # The first recipe that worked. The default came from it by varying one setting at a time on seeds 100–105,
@@ -41,7 +44,7 @@ def configurations() -> tuple[Model, ...]:
 
     return (
         replace(RELEASED["Multi-CQNN"], name=_REFERENCE),
-        replace(PRINTED["Multi-CQNN"], name="Multi-CQNN with the text's settings"),
+        replace(PRINTED["Multi-CQNN"], name=_TEXT),
         Model("default", DEFAULT.parameters),
         varied("no likelihood", likelihood=0.0),
         varied("no ridge on the shape", shape_ridge=0.0),
@@ -66,7 +69,8 @@ def experiments() -> tuple[Experiment, Experiment]:
     choosing, reporting = [], []
     for model in configurations():
         choosing.append(Block(model.name, (model,)))
-        reporting.append(Block(model.name, (model, replace(model, name="oracle", sees="latent"))))
+        oracle = replace(model, name="oracle", sees="latent")
+        reporting.append(Block(model.name, (model, oracle), repeats=_STARTS.get(model.name)))
     shared: dict[str, Any] = {
         "measures": ("mean errors",),
         "noises": PAPER_NOISES + OTHER_NOISES,
@@ -131,7 +135,7 @@ def check_defaults(cells: Sequence[Cell]) -> list[Check]:
     paper = summarise(cells, "default", PAPER_NOISES)
     other = summarise(cells, "default", OTHER_NOISES)
     assert paper.over_oracle is not None
-    text = summarise(cells, "default", PAPER_NOISES, "Multi-CQNN with the text's settings")
+    text = summarise(cells, "default", PAPER_NOISES, _TEXT)
     limits = (
         ("the paper's noises, relative to Multi-CQNN as published: at most 0.33", paper.ratio, 0.33),
         ("the same, relative to Multi-CQNN with the text's settings: at most 0.33", text.ratio, 0.33),
@@ -159,7 +163,8 @@ def compare_defaults(folder: Path, *, smoke: bool = False, jobs: int = 1) -> tup
         f"rows, divided by that of {_REFERENCE}: geometric mean over the cells (data, θ), and the worst "
         "cell; × oracle: divided by the error of the same configuration fitted to latent values. "
         f"Choosing: data seeds {_CHOOSING[0]}–{_CHOOSING[-1]}; all other columns: seeds "
-        f"{_REPORTING[0]}–{_REPORTING[-1]}.\n\n"
+        f"{_REPORTING[0]}–{_REPORTING[-1]}. The default and the published settings are fitted from five "
+        "random starts there, the others from one.\n\n"
     )
     exact = cost_of_censoring(pair[1].seeds[:1] if smoke else pair[1].seeds)
     after = (
