@@ -26,7 +26,7 @@ class SavedModel:
         self.model = load_demand(folder / "model")
         self.panel = folder / "panel.parquet"
         total = read_json(folder / "lost_total.json")
-        self.lost = 0.0 if total is None else float(total["lost"]["mean"])
+        self.lost: Any = 0.0 if total is None else total
         self.lost_share = 1.0 if total is None else lost_share(total)
         self._lock = Lock()
         self._kept: OrderedDict[Any, Curves] = OrderedDict()
