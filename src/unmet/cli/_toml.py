@@ -29,10 +29,10 @@ def read_toml(context: typer.Context, value: Path | None) -> Path | None:
                 known[option.lstrip("-").replace("-", "_")] = parameter
     chosen = {}
     for key, setting in found.items():
-        parameter = known.get(key.replace("-", "_"))
-        if parameter is None:
+        meant: Any = known.get(key.replace("-", "_"))
+        if meant is None:
             raise typer.BadParameter(f"{value} has {key!r}, which is no option; see --help")
-        chosen[parameter.name] = _setting(parameter, setting, f"{value}: {key}")
+        chosen[meant.name] = _setting(meant, setting, f"{value}: {key}")
     context.default_map = {**(context.default_map or {}), **chosen}
     return value
 
