@@ -123,3 +123,33 @@ def test_costs_are_finite_numbers(finished, capsys, cost):
         told = capsys.readouterr().err
         assert f"invalid value for '{option}'" in told
         assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["forecast", "x", "--horizon", "0"], "invalid value for '--horizon': it must be at least 1 (see"),
+        (
+            ["forecast", "x", "--horizon", "z"],
+            "invalid value for '--horizon': it must be a whole number (see",
+        ),
+        (["serve", "x", "--port", "99999"], "invalid value for '--port': it must be at most 65535 (see"),
+        (
+            ["run", "x", "-o", "y", "--max-reject-share", "z"],
+            "'--max-reject-share': it must be a number (see",
+        ),
+        (["run", "-o", "y"], "missing argument 'TRIPS…' (see unmet run --help)"),
+        (["run", "x"], "missing option '--output'"),
+        (["plan", "x", "--colour"], "no such option: --colour"),
+        (["plan", "x", "y"], "unexpected extra argument"),
+        (["plan", "x", "--fleet"], "'--fleet' requires an argument"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments, words, capsys):
+    assert call(*arguments) == 2
+    told = capsys.readouterr()
+    assert words in told.err
+    assert told.err.startswith(f"unmet {arguments[0]}: ")
+    assert told.err.endswith(f" (see unmet {arguments[0]} --help)\n")
+    assert told.err.count("\n") == 1
+    assert told.out == ""

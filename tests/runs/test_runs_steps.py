@@ -117,6 +117,17 @@ def test_a_replaced_run_goes_when_the_first_step_of_the_new_one_is_done(tmp_path
     assert not (folder / "model").exists()
 
 
+def test_a_run_that_failed_at_once_does_not_hold_the_folder(tmp_path):
+    def fail() -> None:
+        raise ValueError("no such trips")
+
+    with pytest.raises(ValueError, match="no such"), Steps(tmp_path / "out", source=SOURCE) as steps:
+        steps.run("one", fail, outputs=["a.txt"])
+    with Steps(tmp_path / "out", source={"trips": ["b.csv"]}):
+        pass
+    assert read_record(tmp_path / "out")["source"] == {"trips": ["b.csv"]}
+
+
 def test_foreign_files_are_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("do not lose me")
     with pytest.raises(RunError, match=r"something else \(thesis.txt\)"), Steps(tmp_path, source=SOURCE):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from pathlib import PurePath
 from typing import Any
 
 from typer.core import TyperCommand
@@ -74,7 +75,7 @@ def _text(option: Any) -> str:
     if option.is_flag:
         if option.secondary_opts:
             notes.append(f"default: {(option.opts if default else option.secondary_opts)[0]}")
-    elif default is not None and default != () and default != []:
+    elif isinstance(default, str | int | float | PurePath):
         notes.append(f"default: {default}")
     if option.required:
         notes.append("required")

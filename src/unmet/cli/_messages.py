@@ -32,6 +32,14 @@ _SAYINGS = (
     (re.compile(r"Out of Memory Error:.*", re.S), "the database needs more memory than --memory allows"),
     (re.compile(r", or pass never_available='keep'"), ""),
 )
+# What Typer says of values, by what people say.
+_OF_VALUES = (
+    (re.compile(r"Input should be a valid integer.*"), "it must be a whole number"),
+    (re.compile(r"Input should be a valid number.*"), "it must be a number"),
+    (re.compile(r"Input should be greater than or equal to"), "it must be at least"),
+    (re.compile(r"Input should be less than or equal to"), "it must be at most"),
+    (re.compile(r"\(Possible options: (.*)\)"), r"(did you mean \1?)"),
+)
 # Before a name: nothing that makes it part of an option, a path, a quoted text or another word.
 _START = r"(?<![\w./'\"`{-])"
 
@@ -83,6 +91,8 @@ def usage_line(wrong: Any) -> str:
     """
     words = " ".join(str(wrong.format_message()).split()).rstrip(".")
     words = words[:1].lower() + words[1:]
+    for machine, people in _OF_VALUES:
+        words = machine.sub(people, words)
     context: Any = getattr(wrong, "ctx", None)
     name = getattr(getattr(wrong, "param", None), "name", None)
     if context is not None and name is not None:

@@ -148,6 +148,9 @@ class Steps:
             self._replaced = []
             return
         if to_json(found["source"]) != to_json(self._source):
+            if not found["steps"]:  # a run that failed at once left nothing to lose
+                self._write()
+                return
             if not self._replace:
                 raise RunError(
                     f"{self.folder} holds another run, made from {_brief(found['source'])}: choose another "
