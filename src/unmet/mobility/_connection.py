@@ -4,6 +4,8 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -59,3 +61,15 @@ def spill_folder(con: duckdb.DuckDBPyConnection) -> Path | None:
     row = con.execute("SELECT current_setting('temp_directory')").fetchone()
     folder = Path(str(row[0])).parent if row and row[0] else None
     return folder if folder is not None and folder.is_absolute() and folder.is_dir() else None
+
+
+@contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All of the statements inside, or none."""
+    con.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+    con.execute("COMMIT")

@@ -20,11 +20,12 @@ _NO_LIMIT = 1_000_000
 
 def infer(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, idle: int) -> str | None:
     """Book the moves of the places that have no records; say how, or None."""
-    if ledger.with_status == ledger.places:
+    if ledger.observed.all():
         return None
-    row = con.execute(f'SELECT count(*), count(vehicle_id) FROM "{trips}" WHERE {COUNTED}').fetchone()
-    assert row is not None
-    by_vehicle = row[1] >= (1 - _NAMELESS_AT_MOST) * row[0]
+    [(rides, named)] = con.execute(
+        f'SELECT count(*), count(vehicle_id) FROM "{trips}" WHERE {COUNTED}'
+    ).fetchall()
+    by_vehicle = named >= (1 - _NAMELESS_AT_MOST) * rides
     if by_vehicle:
         _from_vehicles(con, ledger, trips, idle)
     else:

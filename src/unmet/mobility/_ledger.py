@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # A ride that took over a day was still demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
-_EVENTS_PER_BATCH = 600_000  # arrays of this size are used again, larger ones are paged in each time
+_EVENTS_PER_BATCH = 120_000  # arrays of this size stay in the cache and are used again
 _AT_ONCE = 2_000_000
 
 
@@ -28,7 +28,8 @@ class Ledger:
     """What was numbered: how many places and rides, their range, and the events of each place."""
 
     places: int
-    with_status: int
+    capacity: np.ndarray  # docks of each place, -1 where nobody says
+    observed: np.ndarray  # which places have records
     rides: int
     without_place: int
     first_ride: int
@@ -38,9 +39,10 @@ class Ledger:
     sizes: tuple[int, ...]
     ride_keys: SortedIntegers
     record_keys: RecordKeys
+    moves: bool = False  # whether table ``_moves`` holds any
 
     def batches(self, edges: int = 0) -> list[tuple[int, int]]:
-        """Runs of places with about half a million events each: memory stays bounded, cost linear.
+        """Runs of places with about so many events each: memory stays bounded, cost linear.
 
         `edges` is the number of further events (starts of periods) of every place.
         """
@@ -123,10 +125,11 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
     rides = con.execute(f"""
         SELECT count(*), epoch_us(min(started_at)) // 1000000, epoch_us(max(started_at)) // 1000000
         FROM "{trips}" WHERE {COUNTED} AND started_at IS NOT NULL AND start_place IS NOT NULL""").fetchone()
-    places = con.execute("SELECT count(*), count(*) FILTER (observed) FROM _places").fetchone()
+    places = con.execute(
+        "SELECT coalesce(capacity, -1) AS capacity, observed FROM _places ORDER BY no"
+    ).fetchnumpy()
     lost = con.execute(f'SELECT count(*) FROM "{trips}" WHERE {COUNTED} AND start_place IS NULL').fetchone()
     assert rides
-    assert places
     assert lost
     if not rides[0]:
         raise ValueError(
@@ -134,8 +137,9 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
             "or map the station column"
         )
     return Ledger(
-        places=places[0],
-        with_status=places[1],
+        places=len(places["observed"]),
+        capacity=np.asarray(places["capacity"]),
+        observed=np.asarray(places["observed"], bool),
         rides=rides[0],
         without_place=lost[0],
         first_ride=rides[1],
@@ -153,7 +157,7 @@ def weigh_moves(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> Ledger:
     sizes = list(ledger.sizes)
     for place, size in con.execute("SELECT no, count(*) FROM _moves GROUP BY 1").fetchall():
         sizes[place] += size
-    return replace(ledger, sizes=tuple(sizes))
+    return replace(ledger, sizes=tuple(sizes), moves=sizes != list(ledger.sizes))
 
 
 def close_ledger(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
@@ -162,8 +166,3 @@ def close_ledger(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
     ledger.record_keys.close()
     con.execute("DROP TABLE IF EXISTS _moves")
     con.execute("DROP TABLE IF EXISTS _records")
-
-
-def within(batch: tuple[int, int], column: str = "no") -> str:
-    """SQL condition for the places of one batch."""
-    return f"{column} BETWEEN {batch[0]} AND {batch[1]}"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility._ahead import ahead
+from unmet.mobility._connection import transaction
+from unmet.mobility._gathered import Gathered
 from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._keys import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN
 from unmet.mobility._periods import Periods
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     import duckdb
 
 _Frame = dict[str, np.ndarray]
-# Batches of one transaction: few commits, but a transaction keeps every array it has seen in memory.
-_TOGETHER = 16
 _SECONDS = ("available_s", "empty_s", "closed_s", "unknown_s")
 
 # What a batch gives, with the stock at the end and the shares that a station's row needs.
@@ -83,23 +83,16 @@ def _insert(
 ) -> dict[str, int]:
     """Write the rows of all batches, and sum up their seconds."""
     totals = dict.fromkeys(_SECONDS, 0)
-    con.execute("BEGIN")
-    try:
-        for number, frame in enumerate(frames):
-            con.register("_frame", frame)
-            # Places are numbered by name, so that rows come in the order of the panel.
-            con.execute(
-                f"{f'INSERT INTO {into}' if number else f'CREATE OR REPLACE TABLE {into} AS'} {select}"
-            )
-            con.unregister("_frame")
+
+    def sql() -> str:
+        return f"{f'INSERT INTO {into}' if rows.inserted else f'CREATE OR REPLACE TABLE {into} AS'} {select}"
+
+    rows = Gathered(con, sql)
+    with transaction(con):
+        for frame in frames:
+            rows.add(frame)  # places are numbered by name, so that rows come in the order of the panel
             totals = {name: totals[name] + int(frame[name].sum(dtype=np.int64)) for name in _SECONDS}
-            if number % _TOGETHER == _TOGETHER - 1:
-                con.execute("COMMIT")
-                con.execute("BEGIN")
-    except BaseException:
-        con.execute("ROLLBACK")
-        raise
-    con.execute("COMMIT")
+        rows.flush()
     return totals
 
 
@@ -124,7 +117,7 @@ def _frames(
 def _sums(found: Segments, batch: Batch, edges: np.ndarray) -> _Frame:
     """Counts and seconds of each place and period: every period starts with an EDGE."""
     edge = found.kind == EDGE
-    places, rows = len(batch.names), len(batch.names) * len(edges)
+    places, rows = len(batch.observed), len(batch.observed) * len(edges)
     stock = found.level[edge]
     row, kind, lasts = np.cumsum(edge) - 1, found.kind, found.until - found.t
     state = np.where(found.regime == OPEN, found.level <= 0, found.regime + 1)

@@ -32,7 +32,7 @@ class Segments:
 
 def segments(batch: Batch, edges: np.ndarray, last: int, how: Listening | None) -> Segments:
     """Segments of a batch, cut at the starts of the periods (`edges`) and at `last`."""
-    places = len(batch.names)
+    places = len(batch.observed)
     everywhere = np.arange(places)
     moves, opening = [batch.moves], np.zeros(places, np.int64)
     regimes = [pack(everywhere[~batch.observed], int(edges[0]), IS_OPEN)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-_STEP = 4096  # one in so many values is kept in memory, to find a range by
+_STEP = 512  # one in so many values is kept in memory, to find a range by
 
 
 class SortedIntegers:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_world import connection, fill
 
-from unmet.mobility import _ledger, _record_keys, _rows, _sorted, build_panel
+from unmet.mobility import _gathered, _ledger, _record_keys, _rows, _sorted, build_panel
 from unmet.mobility._record_keys import write_records
 from unmet.mobility._sorted import SortedIntegers
 
@@ -85,13 +85,13 @@ def test_fractions_of_a_second_are_put_in_order():
         assert con.execute("SELECT stock_end FROM panel WHERE unique_id = 'A'").fetchone() == (6,)
 
 
-@pytest.mark.parametrize("together", [1, 2, 16])
-def test_batches_and_transactions_of_any_size_give_the_same_panel(monkeypatch, together):
+@pytest.mark.parametrize("together", [1, 5, 1000])
+def test_batches_and_frames_of_any_size_give_the_same_panel(monkeypatch, together):
     with connection() as con:
         world(con)
         whole = rows(con)
         monkeypatch.setattr(_ledger, "_EVENTS_PER_BATCH", 50)  # a batch for each place
-        monkeypatch.setattr(_rows, "_TOGETHER", together)
+        monkeypatch.setattr(_gathered, "_ROWS", together)
         assert rows(con) == whole
         held = {row[0] for row in con.execute("SHOW TABLES").fetchall()}
         assert not held & {"_panel", "_rows", "_hub_rows", "_moves", "_records"}

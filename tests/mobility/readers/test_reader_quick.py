@@ -24,9 +24,9 @@ def attempts(monkeypatch):
     seen = []
     original = _csv.attempt
 
-    def attempt(con, insert, relation, expected):
+    def attempt(con, insert, relation, expected=None):
         done = original(con, insert, relation, expected)
-        seen.append((relation.quick, done))
+        seen.append((relation.quick, done is not None))
         return done
 
     for module in (_csv, _driver, _ready):

@@ -1,7 +1,8 @@
 """Cells of a plain CSV file, a block of lines at a time: where they are, and what numbers they hold.
 
-Plain means: no quotes, no carriage returns, the same number of cells in every line. Whatever is not as plain
-as that raises :class:`Uneven`, and the file is read in another way.
+Plain means: UTF-8, no quotes, no carriage returns, no NUL bytes, the same number of cells in every line. Each
+block proves this for itself; whatever is not as plain as that raises :class:`Uneven`, and the file is read in
+another way.
 """
 
 from collections.abc import Iterator
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-BLOCK = 1 << 20  # bytes at a time: arrays of this size stay in the processor's cache
-_PAD = 256  # bytes before and after the lines, so that any cell may be looked at in a wide window
-WIDEST = 128  # bytes of a window
+BLOCK = 1 << 21  # bytes at a time: arrays of this size stay in the processor's cache
+_PAD = 256  # bytes before and after the lines, so that words around any cell may be looked at
+_LONGEST = 1 << 16  # bytes of a line
+WIDEST = 128  # bytes of a text that is looked at as a whole
+FORBIDDEN = (b'"', b"\r", b"\0")
 _TENS = np.uint64(10)
 _ZEROS = np.uint64(0x3030303030303030)
 _CARRY = np.uint64(0x7676767676767676)
@@ -25,11 +28,21 @@ class Uneven(ValueError):
 class Block:
     """Lines of `width` cells each; a line without its last one does not pass."""
 
-    def __init__(self, lines: bytes, width: int, delimiter: str) -> None:
-        self._bytes = bytes(_PAD) + lines + bytes(_PAD)
-        body = np.frombuffer(self._bytes, np.uint8)[_PAD:-_PAD]
-        ends = body == ord("\n")
-        ends_at = np.flatnonzero(ends | (body == ord(delimiter)))
+    def __init__(self, lines: bytearray, width: int, delimiter: str) -> None:
+        """`lines` are whole lines as :func:`padded` and :func:`blocks` give them."""
+        if any(lines.find(mark, _PAD, len(lines) - _PAD) >= 0 for mark in FORBIDDEN):
+            raise Uneven("quotes, carriage returns or NUL bytes")
+        if not lines.isascii():
+            try:
+                lines.decode()
+            except UnicodeDecodeError:
+                raise Uneven("no UTF-8") from None
+        self._lines = lines
+        self._body = np.frombuffer(lines, np.uint8)[_PAD:-_PAD]
+        ends = self._body == ord("\n")
+        marks = self._body == ord(delimiter)
+        marks |= ends
+        ends_at = np.flatnonzero(marks)
         self.rows = int(np.count_nonzero(ends))
         if len(ends_at) != self.rows * width:
             raise Uneven("cells are missing or too many")
@@ -47,52 +60,83 @@ class Block:
             np.add(self._ends[:-1, -1], 1, out=begin[1:])
         return begin, self._ends[:, last] - begin
 
-    def window(self, begin: np.ndarray, size: int) -> np.ndarray:
-        """The bytes from each position on, as unsigned integers of eight bytes in columns."""
-        every = np.ndarray((len(self._bytes) - size,), f"V{size}", self._bytes, 0, (1,))
-        return every[begin + _PAD].view("<u8").reshape(len(begin), size // 8)
+    def words(self, positions: np.ndarray, count: int = 1) -> list[np.ndarray]:
+        """The bytes from each position on as unsigned integers of eight bytes, `count` of them."""
+        # Where processors read fastest, eight bytes begin at multiples of eight: each word is made of two.
+        aligned = np.frombuffer(self._lines, "<u8", len(self._lines) // 8)
+        at = positions + _PAD
+        right = ((at & 7) << 3).view(np.uint64)
+        left = np.uint64(64) - right
+        at >>= 3
+        found = []
+        low = aligned.take(at)
+        for number in range(1, count + 1):
+            high = aligned[number:].take(at)
+            low >>= right
+            low |= high << left
+            found.append(low)
+            low = high
+        return found
 
     def text(self, row: int, column: int) -> str:
         """One cell."""
         begin, length = self.bounds(column, column)
         start = int(begin[row]) + _PAD
-        return self._bytes[start : start + int(length[row])].decode()
+        return self._lines[start : start + int(length[row])].decode()
 
     def bytes_of(self, column: int) -> np.ndarray:
         """The only byte of each cell."""
         begin, length = self.bounds(column, column)
         if (length != 1).any():
             raise Uneven("cells of other lengths")
-        return np.frombuffer(self._bytes, np.uint8)[begin + _PAD]
+        return self._body[begin]
 
     def whole(self, column: int, digits: int) -> np.ndarray:
         """Whole numbers of at most `digits` digits, without a sign."""
         begin, length = self.bounds(column, column)
-        longest = int(length.max(initial=0))
-        if int(length.min(initial=1)) < 1 or longest > digits:
+        shortest, longest = int(length.min(initial=digits)), int(length.max(initial=1))
+        if shortest < 1 or longest > digits:
             raise Uneven("no whole number")
         end = begin + length
-        value = _eight_digits(self.window(end - 8, 8)[:, 0], np.minimum(length, 8))
+        if shortest == longest:
+            length = np.full(1, longest)
+        value = _eight_digits(self.words(end - 8)[0], np.minimum(length, 8))
         if longest > 8:
-            more = _eight_digits(self.window(end - 16, 8)[:, 0], np.maximum(length - 8, 0))
+            more = _eight_digits(self.words(end - 16)[0], np.maximum(length - 8, 0))
             value = value + more * 100_000_000
         return value
 
 
-def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
-    """Whole lines of a file after its first one, about `size` bytes at a time."""
-    rest = b""
-    with open(path, "rb") as file:
-        file.readline()
-        while chunk := file.read(size):
-            cut = chunk.rfind(b"\n") + 1
-            if cut:
-                yield rest + chunk[:cut]
-                rest = chunk[cut:]
-            else:
-                rest += chunk
-    if rest:
-        yield rest + b"\n"
+def padded(lines: bytes) -> bytearray:
+    """Lines with room on both sides."""
+    return bytearray(_PAD) + lines + bytes(_PAD)
+
+
+def blocks(path: Path, size: int = BLOCK) -> Iterator[bytearray]:
+    """Whole lines of a file after its first one, padded, about `size` bytes at a time."""
+    rest, header = b"", True
+    with open(path, "rb", buffering=0) as file:
+        while True:
+            begin = _PAD + len(rest)
+            held = bytearray(begin + size + _PAD)
+            held[_PAD:begin] = rest
+            with memoryview(held) as view, view[begin:-_PAD] as free:
+                end = begin + (file.readinto(free) or 0)
+            cut = max(_PAD, held.rfind(b"\n", _PAD, end) + 1)
+            if end == begin:  # the last line may lack its end
+                held[end] = ord("\n")
+                cut = end + bool(rest)
+            rest = bytes(held[cut:end])
+            if len(rest) > _LONGEST:
+                raise Uneven("a very long line")
+            del held[cut + _PAD :]
+            if header and cut > _PAD:
+                del held[_PAD : held.index(b"\n", _PAD) + 1]
+                header = False
+            if len(held) > 2 * _PAD:
+                yield held
+            if end == begin:
+                return
 
 
 def digits_of(words: np.ndarray, mask: np.ndarray | np.uint64) -> np.ndarray:

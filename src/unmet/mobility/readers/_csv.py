@@ -15,6 +15,7 @@ from types import MappingProxyType
 import duckdb
 
 from unmet.mobility._connection import spill_folder
+from unmet.mobility.readers._blocks import FORBIDDEN
 from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._quick import fits_blocks, types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
@@ -26,7 +27,7 @@ from unmet.mobility.readers._tables import quote
 
 @dataclass(frozen=True)
 class Plain:
-    """A file whose bytes show neither quotes nor carriage returns; nobody wants it once `stopped` is set."""
+    """A file that may be plain; nobody wants it once `stopped` is set."""
 
     path: Path
     delimiter: str
@@ -108,9 +109,9 @@ def _rewrite(path: Path, change: Callable[[str], str], encoding: str, name: str,
     other.rename(path)
 
 
-def header_of(scan: Scan) -> tuple[str, list[str]]:
-    """Delimiter and cells of the first line."""
-    line = scan.first.split(b"\n", 1)[0]
+def header_of(first: bytes) -> tuple[str, list[str]]:
+    """Delimiter and cells of the first line, from the first bytes of a file."""
+    line = first.split(b"\n", 1)[0]
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -169,22 +170,28 @@ def read_csv_sql(
     return f"SELECT {number} AS line, * FROM {table}"
 
 
-def quick_relations(
-    path: Path, scan: Scan, layout: Layout, delimiter: str, stopped: threading.Event
-) -> Iterator[Relation]:
-    """Ways to read the file without repairs, the quickest first, if its first and last lines look like it."""
+def plain_relation(
+    path: Path, first: bytes, layout: Layout, delimiter: str, stopped: threading.Event
+) -> Relation | None:
+    """The file to be read in blocks, if its first and last lines look like it."""
+    if stopped.is_set() or any(mark in first for mark in FORBIDDEN):
+        return None
+    samples = _samples(path, delimiter, len(layout.header))
+    if types_of(layout, samples) is None or not fits_blocks(layout, samples):
+        return None
+    return Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped))
+
+
+def typed_relation(path: Path, scan: Scan, layout: Layout, delimiter: str) -> Relation | None:
+    """The file to be read by types, without repairs, if its first and last lines look like it."""
     width = len(layout.header)
     samples = _samples(path, delimiter, width)
     types = types_of(layout, samples)
     if scan.careful is not None or types is None:
-        return
-    if not scan.quotes and not scan.returns and fits_blocks(layout, samples):
-        yield Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped))
-    if stopped.is_set():
-        return
+        return None
     numbered = layout.kind == "trips"
     sql = read_csv_sql(path, width, delimiter, 1, False, ("",), types, scan.quotes, numbered)
-    yield Relation(sql, samples, quick=True)
+    return Relation(sql, samples, quick=True)
 
 
 def read_lines(
@@ -206,7 +213,7 @@ def read_lines(
     samples = _samples(path, delimiter, width)
     if scan.careful is None:
         relation = Relation(read_csv_sql(path, width, delimiter, 1, False), samples)
-        if attempt(con, insert, relation, scan.lines - 1):
+        if attempt(con, insert, relation, scan.lines - 1) is not None:
             con.execute("COMMIT")
             counts.rows = scan.lines - 1
             return counts
@@ -222,7 +229,7 @@ def read_lines(
             counts.notes.append(f"{source.name}: {done.latin:,} lines are not UTF-8, taken as Latin-1")
         if done.good:
             relation = Relation(read_csv_sql(clean, width, ",", 0, True), samples)
-            if not attempt(con, insert, relation, done.good):
+            if attempt(con, insert, relation, done.good) is None:
                 raise ValueError(f"{source.name} cannot be read: its lines do not add up")
             con.execute("COMMIT")
             counts.rows = done.good
@@ -232,12 +239,19 @@ def read_lines(
 
 
 def attempt(
-    con: duckdb.DuckDBPyConnection, insert: Callable[[Relation], int], relation: Relation, expected: int
-) -> bool:
-    """Whether exactly the expected rows were inserted, in a transaction left open; otherwise none is."""
+    con: duckdb.DuckDBPyConnection,
+    insert: Callable[[Relation], int],
+    relation: Relation,
+    expected: int | None = None,
+) -> int | None:
+    """Insert the expected rows (``None``: any number), in a transaction left open; returns how many.
+
+    ``None`` where the relation did not fit: nothing is inserted then.
+    """
     con.execute("BEGIN")
     try:
-        fits = insert(relation) == expected
+        rows = insert(relation)
+        fits = rows >= 0 and expected in (None, rows)
     except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException):
         fits = False
     except BaseException:
@@ -245,7 +259,8 @@ def attempt(
         raise
     if not fits:
         con.execute("ROLLBACK")
-    return fits
+        return None
+    return rows
 
 
 def texts_of(path: Path, lines: list[int]) -> dict[int, str]:

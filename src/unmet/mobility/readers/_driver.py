@@ -99,7 +99,7 @@ class Reading:
             return
         scan = ready.scan
         assert scan is not None
-        delimiter, header = header_of(scan)
+        delimiter, header = header_of(scan.first)
         layout = self._layout(source, header)
         if ready.keep_rows():
             self._account(source, number, layout.format.name, scan.lines, 1, 0, None, checked=True)
@@ -128,7 +128,7 @@ class Reading:
         try:
             relation, lines = parquet_relation(self.con, path, list(columns))
             quick = quick_parquet(path, columns, layout, relation)
-            if quick is not None and attempt(self.con, insert, quick, lines):
+            if quick is not None and attempt(self.con, insert, quick, lines) is not None:
                 self.con.execute("COMMIT")
                 self._account(source, number, layout.format.name, lines, 0, 0, None, checked=True)
                 return

@@ -3,17 +3,13 @@
 from collections.abc import Callable
 
 import duckdb
-import numpy as np
 
 from unmet.mobility._ahead import ahead
+from unmet.mobility._gathered import Columns, Gathered
 from unmet.mobility.readers._blocks import Block, Uneven, blocks
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Plain
-from unmet.mobility.readers._tables import count, quote
-
-_ROWS = 2 * 122_880  # two of DuckDB's row groups
-
-Columns = dict[str, np.ndarray]
+from unmet.mobility.readers._tables import quote
 
 
 def insert_blocks(
@@ -31,36 +27,23 @@ def insert_blocks(
     insert : called before each statement; gives the SQL that inserts the rows of ``_frame``.
     """
 
-    def columns(lines: bytes) -> Columns:
-        return parse(Block(lines, width, plain.delimiter))
+    def columns(lines: bytearray) -> tuple[int, Columns]:
+        block = Block(lines, width, plain.delimiter)
+        return block.rows, parse(block)
 
-    frame: Columns = {}
-    held = done = 0
+    rows, lines = Gathered(con, insert), 0
     try:
         for future in ahead(columns, blocks(plain.path), threads=1):
-            found = future.result()
+            found, held = future.result()
             if plain.stopped.is_set():
                 raise Uneven("nobody waits for it")
-            rows, taken = len(next(iter(found.values()))), 0
-            if not frame:
-                # The same arrays are filled again and again: a transaction keeps all that it has seen.
-                frame = {name: np.empty(_ROWS, values.dtype) for name, values in found.items()}
-                con.register("_frame", frame)
-            while taken < rows:
-                more = min(rows - taken, _ROWS - held)
-                for name, values in found.items():
-                    frame[name][held : held + more] = values[taken : taken + more]
-                held, taken = held + more, taken + more
-                if held == _ROWS:
-                    done += count(con, insert())
-                    held = 0
-        if held:
-            con.register("_frame", {name: values[:held] for name, values in frame.items()})
-            done += count(con, insert())
+            lines += found
+            rows.add(held)
+        fits = rows.flush() == lines
     except Uneven:
-        done = -1
+        fits = False
     con.unregister("_frame")
-    return done
+    return lines if fits else -1
 
 
 class Texts:

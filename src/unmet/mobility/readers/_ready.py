@@ -12,10 +12,18 @@ from pathlib import Path
 
 import duckdb
 
-from unmet.mobility.readers._csv import Relation, attempt, content_of, header_of, quick_relations, unpacked
+from unmet.mobility.readers._csv import (
+    Relation,
+    attempt,
+    content_of,
+    header_of,
+    plain_relation,
+    typed_relation,
+    unpacked,
+)
 from unmet.mobility.readers._formats import Kind
 from unmet.mobility.readers._recognise import Layout, recognise
-from unmet.mobility.readers._scan import Scan, count_lines
+from unmet.mobility.readers._scan import Scan, count_lines, first_bytes
 from unmet.mobility.readers._sources import Source
 
 Insert = Callable[[duckdb.DuckDBPyConnection, Relation, Layout, Source, int], int]
@@ -76,8 +84,7 @@ class Workers:
             content = content_of(path, source.name)
             if content != "csv":
                 return Ready(path, content)
-            scan = count_lines(path)
-            return Ready(path, content, scan, self._rows(source, number, path, scan))
+            return self._csv(source, number, path)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -89,31 +96,37 @@ class Workers:
             for cursor in self._busy:
                 cursor.interrupt()
 
-    def _rows(self, source: Source, number: int, path: Path, scan: Scan) -> duckdb.DuckDBPyConnection | None:
-        delimiter, header = header_of(scan)
+    def _csv(self, source: Source, number: int, path: Path) -> Ready:
+        """Read a text file in the quickest way that fits it, or only count its lines."""
+        first = first_bytes(path)
+        delimiter, header = header_of(first)
         layout = recognise(header, self.columns)
         if layout is None or layout.kind != self.kind:
-            return None
+            return Ready(path, "csv", count_lines(path))
         with self._lock:
-            if self._stopped.is_set():
-                return None
             cursor = self.con.cursor()
             self._busy.add(cursor)
-        done = False
+        kept = False
+
+        def insert(relation: Relation) -> int:
+            return self.insert(cursor, relation, layout, source, number)
+
         try:
             cursor.execute("SET TimeZone = 'UTC'")
-            done = any(
-                attempt(
-                    cursor,
-                    lambda relation: self.insert(cursor, relation, layout, source, number),
-                    relation,
-                    scan.lines - 1,
-                )
-                for relation in quick_relations(path, scan, layout, delimiter, self._stopped)
+            plain = plain_relation(path, first, layout, delimiter, self._stopped)
+            rows = (
+                attempt(cursor, insert, plain) if plain is not None and not self._stopped.is_set() else None
             )
+            if rows is not None:
+                kept = True
+                return Ready(path, "csv", Scan(rows + 1, None, first, False, False), cursor)
+            scan = count_lines(path)
+            typed = typed_relation(path, scan, layout, delimiter)
+            if typed is not None and not self._stopped.is_set():
+                kept = attempt(cursor, insert, typed, scan.lines - 1) is not None
+            return Ready(path, "csv", scan, cursor if kept else None)
         finally:
             with self._lock:
                 self._busy.discard(cursor)
-            if not done:
+            if not kept:
                 cursor.close()
-        return cursor if done else None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 LONGEST = 1_000_000  # bytes of a line that is still taken for a row
 _CHUNK = 4 * 2**20
+_FIRST = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,12 @@ class Scan:
     returns: bool
 
 
+def first_bytes(path: Path) -> bytes:
+    """The beginning of a file, with its header."""
+    with open(path, "rb") as file:
+        return file.read(_FIRST)
+
+
 def count_lines(path: Path) -> Scan:
     """Physical lines (ended by LF, the last one perhaps not), and why the file needs a careful reading."""
     lines, after_last, careful = 0, 0, None
@@ -29,7 +36,7 @@ def count_lines(path: Path) -> Scan:
     last = b""
     with open(path, "rb") as file:
         while chunk := file.read(_CHUNK):
-            first = first or chunk[: 64 * 1024]
+            first = first or chunk[:_FIRST]
             lines += chunk.count(b"\n")
             quotes = quotes or b'"' in chunk
             if b"\0" in chunk:

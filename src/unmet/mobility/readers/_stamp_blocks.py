@@ -47,26 +47,29 @@ def local_times(block: Block, column: int, form: str) -> np.ndarray:
     fraction = size - 20 if form.endswith(".%f") else 0
     if (length != size).any() or (not 1 <= fraction <= 6 if form.endswith(".%f") else size != 19):
         raise Uneven("stamps of other lengths")
-    words = block.window(begin, 32)
-    two = np.zeros((len(words), 4), np.uint64)
-    for number, (digits, marked, marks) in enumerate(_template(form[8], fraction)):
-        word = words[:, number]
+    two = []  # of each two digits the number, in the byte of the first
+    template = _template(form[8], fraction)
+    words = block.words(begin, len(template))
+    if (words[0] == words[0][:1]).all():
+        words[0] = words[0][:1]  # mostly all of one month
+    for word, (digits, marked, marks) in zip(words, template):
         if ((word & marked) != marks).any():
             raise Uneven("stamps of another form")
-        two[:, number] = pairs(digits_of(word, digits))
-    # Of each two digits the number, by where the first of them stands in the stamp.
-    held = two.view(np.uint8)
-    hundreds, years, month, day, hour, minute, second = (
-        held[:, at].astype(np.int64) for at in (0, 2, 5, 8, 11, 14, 17)
-    )
+        two.append(pairs(digits_of(word, digits)))
+
+    def at(position: int) -> np.ndarray:
+        shifted = two[position // 8] >> np.uint64(8 * (position % 8))
+        return (shifted & np.uint64(0xFF)).view(np.int64)
+
+    month, day, hour, minute, second = (at(position) for position in (5, 8, 11, 14, 17))
     first, lengths = _months()
-    months = (100 * hundreds + years - FIRST_YEAR) * 12 + month - 1
+    months = (100 * at(0) + at(2) - FIRST_YEAR) * 12 + month - 1
     _check((month, 1, 12), (months, 0, _YEARS - 1), (day, 1, 31), (hour, 0, 23), (minute, 0, 59))
     _check((second, 0, 59), (lengths[months] - day, 0, 31))
-    time = ((first[months] + day - 1) * _DAY + hour * 3600 + minute * 60 + second) * _SECOND
-    if fraction:
-        time += held[:, 20].astype(np.int64) * 10_000 + held[:, 22].astype(np.int64) * 100
-        time += held[:, 24]
+    time = ((first[months] - 1 + day) * _DAY + hour * 3600 + minute * 60 + second) * _SECOND
+    for position, worth in ((20, 10_000), (22, 100), (24, 1)):
+        if position - 20 < fraction:
+            time += at(position) * worth
     return time
 
 

@@ -2,6 +2,7 @@
 
 import duckdb
 
+from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._driver import Progress
@@ -15,7 +16,6 @@ from unmet.mobility.readers._tables import (
     new_rejects,
     quote,
     replace_rejects,
-    transaction,
 )
 from unmet.mobility.readers._trip_rows import cell
 

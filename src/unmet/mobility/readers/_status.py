@@ -2,6 +2,7 @@
 
 import duckdb
 
+from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import check_zone
 from unmet.mobility.readers._csv import Relation
@@ -19,7 +20,6 @@ from unmet.mobility.readers._tables import (
     ensure_tables,
     new_rejects,
     replace_rejects,
-    transaction,
 )
 
 _EXTRA = "line BIGINT, source_number INTEGER, reason VARCHAR"

@@ -56,18 +56,6 @@ def streaming(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         con.execute("RESET disabled_optimizers")
 
 
-@contextmanager
-def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """All of the statements inside, or none."""
-    con.execute("BEGIN")
-    try:
-        yield
-    except BaseException:
-        con.execute("ROLLBACK")
-        raise
-    con.execute("COMMIT")
-
-
 def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:
     """Let the rejects of this reading take the place of those of the last reading of its kind."""
     con.execute(f"DELETE FROM rejects WHERE kind = {quote(kind)}")

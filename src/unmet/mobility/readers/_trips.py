@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
+from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import check_zone, resolve
 from unmet.mobility.readers._csv import Relation
@@ -20,7 +21,6 @@ from unmet.mobility.readers._tables import (
     new_rejects,
     quote,
     replace_rejects,
-    transaction,
 )
 from unmet.mobility.readers._trip_blocks import insert_trips
 from unmet.mobility.readers._trip_rows import EXTRA_NAMES, STAGING, Reading, length_flag, trip_sql
