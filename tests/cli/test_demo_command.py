@@ -105,6 +105,23 @@ def test_bad_options_are_one_line(tmp_path, capsys):
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--models", "--json"], "--json is about the city"),
+        (["--models", "--days", "60"], "--days is about the city"),
+        (["--models", "--replace"], "--replace is about the city"),
+        (["--noise", "student"], "--noise is about synthetic data: give --models too"),
+    ],
+)
+def test_no_option_is_ignored(tmp_path, capsys, arguments, words):
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "-o", str(tmp_path / "out"), *arguments])
+    assert stop.value.code == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:

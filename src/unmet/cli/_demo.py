@@ -48,6 +48,13 @@ def demo(
     forecast, plan, report. Last, the final four weeks are played again with stock targets from usage, from
     the estimated demand and from the true one.
     """
+    of_city = {"--size": size != "town", "--days": days != 90, "--shocks": shocks != "independent"}
+    of_city |= {"--jobs": jobs != -1, "--replace": replace, "--json": as_json}
+    lost = [name for name, given in of_city.items() if given and models]
+    if lost:
+        raise ValueError(f"{lost[0]} is about the city, and --models shows none: leave one of them out")
+    if noise != "heteroskedastic" and not models:
+        raise ValueError("--noise is about synthetic data: give --models too")
     if models:
         from unmet.cli._demo_models import show_models
 

@@ -55,6 +55,8 @@ def run(
 
     if by not in ("hour", "day"):
         raise ValueError(f"--by must be hour or day for a run, got {by!r}")
+    if free and fleet is not None:
+        raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them")
     inputs = PanelInputs.among(given)
     missing = [str(path) for path in inputs.files if not path.exists()]
     if missing:
