@@ -126,6 +126,12 @@ def test_costs_are_finite_numbers(finished, capsys, cost):
         assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("option", ["--cost-lost", "--cost-idle"])
+def test_costs_without_effect_are_refused(finished, capsys, option):
+    assert call("plan", finished, option, 3) == 1
+    assert "add it, or leave them out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -126,6 +126,19 @@ Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of every rando
 Jobs = Annotated[int, typer.Option(metavar="N", help="Worker processes; -1: one per core.")]
 
 
+COST_LOST, COST_IDLE = 1.0, 0.1
+
+
+def check_plan(fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> None:
+    """Refuse options of a plan that would have no effect together."""
+    if free and fleet is not None:
+        raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them")
+    if not free and (cost_lost, cost_idle) != (COST_LOST, COST_IDLE):
+        raise ValueError(
+            "--cost-lost and --cost-idle say what pays with --free: add it, or leave them out"
+        )
+
+
 def networks_of(given: list[str] | None) -> tuple[str, ...]:
     """Networks to choose among."""
     for name in given or ():

@@ -8,15 +8,14 @@ EXAMPLE = "Example: unmet plan out --fleet 500"
 def plan(
     folder: options.RunFolder,
     fleet: options.Fleet = None,
-    cost_lost: options.CostLost = 1.0,
-    cost_idle: options.CostIdle = 0.1,
+    cost_lost: options.CostLost = options.COST_LOST,
+    cost_idle: options.CostIdle = options.COST_IDLE,
     free: options.Free = False,
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Plan the stock of every place for the first whole day ahead: plan.csv, moves.csv, fleet.csv."""
-    if free and fleet is not None:
-        raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them.")
+    options.check_plan(fleet, cost_lost, cost_idle, free)
     from unmet.cli._pipeline import do_plan
     from unmet.cli._plan_table import show_plan
     from unmet.runs import Steps, read_record

@@ -31,8 +31,8 @@ def run(
     horizon: options.Horizon = None,
     network: options.Network = None,
     fleet: options.Fleet = None,
-    cost_lost: options.CostLost = 1.0,
-    cost_idle: options.CostIdle = 0.1,
+    cost_lost: options.CostLost = options.COST_LOST,
+    cost_idle: options.CostIdle = options.COST_IDLE,
     free: options.Free = False,
     title: options.Title = None,
     seed: options.Seed = 0,
@@ -55,8 +55,7 @@ def run(
 
     if by not in ("hour", "day"):
         raise ValueError(f"--by must be hour or day for a run, got {by!r}")
-    if free and fleet is not None:
-        raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them")
+    options.check_plan(fleet, cost_lost, cost_idle, free)
     inputs = PanelInputs.among(given)
     missing = [str(path) for path in inputs.files if not path.exists()]
     if missing:
