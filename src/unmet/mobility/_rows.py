@@ -87,7 +87,7 @@ def _insert(
     def sql() -> str:
         return f"{f'INSERT INTO {into}' if rows.inserted else f'CREATE OR REPLACE TABLE {into} AS'} {select}"
 
-    rows = Gathered(con, sql)
+    rows = Gathered(con, sql, in_order=True)
     with transaction(con):
         for frame in frames:
             rows.add(frame)  # places are numbered by name, so that rows come in the order of the panel

@@ -2,6 +2,7 @@
 
 import gzip
 import stat
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -66,6 +67,21 @@ def test_one_bad_line(con: duckdb.DuckDBPyConnection, tmp_path: Path, change, wo
     lines = many(300)
     lines[200] = change(lines[200])
     adds_up(con, write(tmp_path, lines), 301, {201: words})
+
+
+def test_a_line_of_any_length_is_not_held(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    path = tmp_path / "trips.csv"
+    good = OLD_ROWS.strip().splitlines()[0]
+    late = good.replace("2019-01-01 03:09", "someday")
+    path.write_text("\n".join([OLD, good, "a," * 15_000_000, late, good]) + "\n")
+    tracemalloc.start()
+    try:
+        report = read_trips(con, path, zone=NEW_YORK, max_reject_share=1.0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (report.accepted, report.rejected) == (2, 2)
+    assert peak < 15_000_000  # half of the line
 
 
 def test_an_open_quote_on_the_last_line(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

@@ -131,8 +131,7 @@ def test_blocks_hold_every_line(
     path = tmp_path_factory.mktemp("blocks") / "file"
     text = "\n".join(["header", *lines]) + "\n" * end
     path.write_text(text)
-    pad = len(padded(b"")) // 2
-    parts = [bytes(block[pad:-pad]).decode() for block in blocks(path, size)]
+    parts = [held[begin:end].decode() for held, begin, end in blocks(path, size)]
     assert all(part.endswith("\n") for part in parts)
     assert "".join(parts).splitlines() == text.splitlines()[1:]
 
@@ -266,3 +265,14 @@ def test_records_by_three_ways(con, tmp_path, monkeypatch, ways, bad, same) -> N
     one, two, three = _three_ways(con, monkeypatch, lambda: read_status(con, path), RECORDS)
     assert (ways[0] == "blocks") is same
     assert one == two == three
+
+
+def test_the_last_record_of_a_moment_counts_however_far_it_is_from_the_first(con, tmp_path, ways) -> None:  # type: ignore[no-untyped-def]
+    lines = [f"{1604188880 + n},5,1,s{n % 3},1,1,9\n" for n in range(250_000)]
+    for number, available in ((7, 1), (120_000, 2), (240_000, 3)):
+        lines[number] = f"1604188000,{available},1,s9,1,1,9\n"
+    path = tmp_path / "status.csv"
+    path.write_text(STATUS + "\n" + "".join(lines))
+    assert read_status(con, path).duplicates == 2
+    assert ways == ["blocks"]
+    assert con.execute("SELECT available FROM status WHERE place = 's9'").fetchall() == [(3,)]

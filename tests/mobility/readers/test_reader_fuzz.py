@@ -105,7 +105,8 @@ def mutate(data: bytes, random_: random.Random) -> bytes:
     elif kind == 10:
         return data[where:] + data[:where]
     else:
-        lines[line] = lines[line] * random_.randrange(2, 500)
+        # A feed is one line: repeated again and again it would be gigabytes.
+        lines[line] = lines[line] * min(random_.randrange(2, 500), 1 + 2_000_000 // (1 + len(lines[line])))
     return b"\n".join(lines)
 
 

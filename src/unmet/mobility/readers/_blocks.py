@@ -6,11 +6,14 @@ another way.
 """
 
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 BLOCK = 1 << 21  # bytes at a time: arrays of this size stay in the processor's cache
+_SLICE = 1 << 16  # bytes searched at a time: arrays of this size cost no fresh memory
 _PAD = 256  # bytes before and after the lines, so that words around any cell may be looked at
 _LONGEST = 1 << 16  # bytes of a line
 WIDEST = 128  # bytes of a text that is looked at as a whole
@@ -25,29 +28,33 @@ class Uneven(ValueError):
     """A block that is not plain."""
 
 
+class Lines(NamedTuple):
+    """Whole lines: the bytes from `begin` to `end`, with at least `_PAD` others on either side."""
+
+    held: bytearray
+    begin: int
+    end: int
+
+
 class Block:
     """Lines of `width` cells each; a line without its last one does not pass."""
 
-    def __init__(self, lines: bytearray, width: int, delimiter: str) -> None:
-        """`lines` are whole lines as :func:`padded` and :func:`blocks` give them."""
-        if any(lines.find(mark, _PAD, len(lines) - _PAD) >= 0 for mark in FORBIDDEN):
+    def __init__(self, lines: Lines, width: int, delimiter: str) -> None:
+        held, begin, end = lines
+        if any(held.find(mark, begin, end) >= 0 for mark in FORBIDDEN):
             raise Uneven("quotes, carriage returns or NUL bytes")
-        if not lines.isascii():
+        if not held.isascii():
             try:
-                lines.decode()
+                held[begin:end].decode()
             except UnicodeDecodeError:
                 raise Uneven("no UTF-8") from None
         self._lines = lines
-        self._body = np.frombuffer(lines, np.uint8)[_PAD:-_PAD]
-        ends = self._body == ord("\n")
-        marks = self._body == ord(delimiter)
-        marks |= ends
-        ends_at = np.flatnonzero(marks)
-        self.rows = int(np.count_nonzero(ends))
-        if len(ends_at) != self.rows * width:
+        self._body = np.frombuffer(held, np.uint8)[begin:end]
+        self.rows, ends = _ends(self._body, delimiter)
+        if len(ends) != self.rows * width:
             raise Uneven("cells are missing or too many")
-        self._ends = ends_at.reshape(self.rows, width)
-        if not ends[self._ends[:, -1]].all():
+        self._ends = ends.reshape(self.rows, width)
+        if (self._body[self._ends[:, -1]] != ord("\n")).any():
             raise Uneven("cells are missing or too many")
 
     def bounds(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
@@ -63,8 +70,8 @@ class Block:
     def words(self, positions: np.ndarray, count: int = 1) -> list[np.ndarray]:
         """The bytes from each position on as unsigned integers of eight bytes, `count` of them."""
         # Where processors read fastest, eight bytes begin at multiples of eight: each word is made of two.
-        aligned = np.frombuffer(self._lines, "<u8", len(self._lines) // 8)
-        at = positions + _PAD
+        aligned = np.frombuffer(self._lines.held, "<u8", len(self._lines.held) // 8)
+        at = positions + self._lines.begin
         right = ((at & 7) << 3).view(np.uint64)
         left = np.uint64(64) - right
         at >>= 3
@@ -81,8 +88,8 @@ class Block:
     def text(self, row: int, column: int) -> str:
         """One cell."""
         begin, length = self.bounds(column, column)
-        start = int(begin[row]) + _PAD
-        return self._lines[start : start + int(length[row])].decode()
+        start = self._lines.begin + int(begin[row])
+        return self._lines.held[start : start + int(length[row])].decode()
 
     def bytes_of(self, column: int) -> np.ndarray:
         """The only byte of each cell."""
@@ -107,35 +114,52 @@ class Block:
         return value
 
 
-def padded(lines: bytes) -> bytearray:
-    """Lines with room on both sides."""
-    return bytearray(_PAD) + lines + bytes(_PAD)
+def _ends(body: np.ndarray, delimiter: str) -> tuple[int, np.ndarray]:
+    """Number of lines, and where cells end."""
+    lines, parts = 0, [np.zeros(0, np.int64)]
+    for begin in range(0, len(body), _SLICE):
+        part = body[begin : begin + _SLICE]
+        marks = part == ord("\n")
+        lines += int(np.count_nonzero(marks))
+        marks |= part == ord(delimiter)
+        found = np.flatnonzero(marks)
+        found += begin
+        parts.append(found)
+    return lines, np.concatenate(parts)
 
 
-def blocks(path: Path, size: int = BLOCK) -> Iterator[bytearray]:
-    """Whole lines of a file after its first one, padded, about `size` bytes at a time."""
+def padded(text: bytes) -> Lines:
+    """Lines that are in memory already."""
+    return Lines(bytearray(_PAD) + text + bytes(_PAD), _PAD, _PAD + len(text))
+
+
+def blocks(path: Path, size: int = BLOCK) -> Iterator[Lines]:
+    """Whole lines of a file after its first one, about `size` bytes at a time.
+
+    Lines stay as they are until the third ones after them are asked for: fresh memory costs more.
+    """
+    begin = _PAD + _LONGEST  # what is read comes here, the beginning of its first line before it
+    buffers = cycle([bytearray(begin + size + _PAD) for _ in range(3)])
     rest, header = b"", True
     with open(path, "rb", buffering=0) as file:
-        while True:
-            begin = _PAD + len(rest)
-            held = bytearray(begin + size + _PAD)
-            held[_PAD:begin] = rest
-            with memoryview(held) as view, view[begin:-_PAD] as free:
+        for held in buffers:
+            with memoryview(held) as view, view[begin : begin + size] as free:
                 end = begin + (file.readinto(free) or 0)
-            cut = max(_PAD, held.rfind(b"\n", _PAD, end) + 1)
-            if end == begin:  # the last line may lack its end
+            first, last = begin - len(rest), end == begin
+            held[first:begin] = rest
+            if last and rest:  # the last line may lack its end
                 held[end] = ord("\n")
-                cut = end + bool(rest)
+                end += 1
+            cut = held.rfind(b"\n", first, end) + 1 or first
             rest = bytes(held[cut:end])
             if len(rest) > _LONGEST:
                 raise Uneven("a very long line")
-            del held[cut + _PAD :]
-            if header and cut > _PAD:
-                del held[_PAD : held.index(b"\n", _PAD) + 1]
+            if header and cut > first:
+                first = held.index(b"\n", first) + 1
                 header = False
-            if len(held) > 2 * _PAD:
-                yield held
-            if end == begin:
+            if cut > first:
+                yield Lines(held, first, cut)
+            if last:
                 return
 
 

@@ -19,7 +19,7 @@ from unmet.mobility.readers._blocks import FORBIDDEN
 from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._quick import fits_blocks, types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
-from unmet.mobility.readers._repair import Reject, repair
+from unmet.mobility.readers._repair import Reject, physical_lines, repair
 from unmet.mobility.readers._scan import Scan
 from unmet.mobility.readers._sources import Source, unpack
 from unmet.mobility.readers._tables import quote
@@ -268,7 +268,7 @@ def texts_of(path: Path, lines: list[int]) -> dict[int, str]:
     wanted, found = set(lines), {}
     last = max(wanted, default=0)
     with open(path, "rb") as file:
-        for number, raw in enumerate(itertools.islice(file, last), start=1):
+        for number, (raw, _) in enumerate(itertools.islice(physical_lines(file), last), start=1):
             if number in wanted:
                 found[number] = raw[:500].decode("utf-8", errors="replace").strip("\r\n").replace("\0", "\\0")
     return found

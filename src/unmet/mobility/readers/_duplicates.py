@@ -34,14 +34,15 @@ def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
         if not _find_repeated(con, _hashes(con, table, key, moment, condition)):
             continue
         rows = (
-            f"SELECT rowid AS id, source_number, {key} FROM {table} "
+            f"SELECT rowid AS id, source_number, line, {key} FROM {table} "
             f"WHERE {condition} AND hash({key}) IN (SELECT h FROM repeated)"
         )
         if per_source:
-            copies = f"row_number() OVER (PARTITION BY {key}, source_number ORDER BY id) AS copy"
+            copies = f"row_number() OVER (PARTITION BY {key}, source_number ORDER BY line, id) AS copy"
             rows = f"SELECT *, {copies} FROM ({rows})"
             key += ", copy"
-        numbered = f"SELECT id, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM ({rows})"
+        first = f"row_number() OVER (PARTITION BY {key} ORDER BY source_number, line, id)"
+        numbered = f"SELECT id, {first} AS n FROM ({rows})"
         con.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ({numbered}) WHERE n > 1)")
     con.execute("DROP TABLE IF EXISTS repeated")
     return before - count(con, f"SELECT count(*) FROM {table}")

@@ -6,7 +6,7 @@ import duckdb
 
 from unmet.mobility._ahead import ahead
 from unmet.mobility._gathered import Columns, Gathered
-from unmet.mobility.readers._blocks import Block, Uneven, blocks
+from unmet.mobility.readers._blocks import Block, Lines, Uneven, blocks
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Plain
 from unmet.mobility.readers._tables import quote
@@ -27,7 +27,7 @@ def insert_blocks(
     insert : called before each statement; gives the SQL that inserts the rows of ``_frame``.
     """
 
-    def columns(lines: bytearray) -> tuple[int, Columns]:
+    def columns(lines: Lines) -> tuple[int, Columns]:
         block = Block(lines, width, plain.delimiter)
         return block.rows, parse(block)
 

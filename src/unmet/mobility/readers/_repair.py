@@ -21,7 +21,7 @@ class Repaired:
     blank: int = 0
 
 
-def _physical_lines(file: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
+def physical_lines(file: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
     """Lines with a flag "too long"; of such a line only the beginning is kept."""
     while line := file.readline(LONGEST + 2):
         if len(line) <= LONGEST or line.endswith(b"\n"):
@@ -41,7 +41,7 @@ def repair(path: Path, target: IO[str], delimiter: str, width: int, rejects: lis
     done = Repaired()
     rows = csv.writer(target, lineterminator="\n")
     with open(path, "rb") as file:
-        for number, (raw, long) in enumerate(_physical_lines(file), start=1):
+        for number, (raw, long) in enumerate(physical_lines(file), start=1):
             done.lines = number
             if number == 1:
                 continue

@@ -21,11 +21,17 @@ def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: La
     codes = Codes(where["place"], where["place"])
     flags = [name for name in ("renting", "returning", "installed") if name in where]
 
+    lines = 1
+
     def parse(block: Block) -> Columns:
+        nonlocal lines
         at = block.whole(where["at"], 10)
         if len(at) and (at.min() < _EARLIEST or at.max() > _LATEST):
             raise Uneven("a time that nobody believes")
-        found = {"code": codes.of(block), "at": at}
+        # Of several records of one moment the last line counts.
+        line = np.arange(lines + 1, lines + 1 + block.rows)
+        lines += block.rows
+        found = {"code": codes.of(block), "at": at, "line": line}
         for name in ("available", "docks"):
             if name in where:
                 found[name] = block.whole(where[name], _DIGITS).astype(np.int32)
@@ -50,7 +56,7 @@ def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: La
         INSERT INTO new_status(
             place, "at", available, docks, renting, "returning", line, source_number, reason)
         SELECT place, make_timestamp(f."at" * 1000000), available, {"docks" if "docks" in where else "NULL"},
-               {flag("renting")}, {flag("returning")}, NULL, {number}, NULL
+               {flag("renting")}, {flag("returning")}, f.line, {number}, NULL
         FROM _frame AS f JOIN _status_texts USING (code)"""
 
     def insert() -> str:
