@@ -135,6 +135,14 @@ def test_an_interrupt_is_told_and_exits_with_130(shop, capsys):
     assert capsys.readouterr().err.strip() == "unmet shop: interrupted."
 
 
+def test_memory_that_gives_out_is_told_in_one_line(shop, capsys):
+    shop.happens = MemoryError("Unable to allocate 30 GiB")
+    assert run("shop") == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "not enough memory (Unable to allocate 30 GiB)" in told
+
+
 def test_a_mistake_of_ours_is_not_hidden(shop):
     shop.happens = ZeroDivisionError()
     with pytest.raises(ZeroDivisionError):

@@ -68,6 +68,34 @@ def test_counts_must_be_whole() -> None:
         make_grid(changed(panel, y=panel["y"] + 0.5))
 
 
+def test_counts_must_be_finite() -> None:
+    panel = make_toy(places=2, days=15).panel
+    counts = panel["y"].astype(float)
+    counts[7] = np.inf
+    with pytest.raises(ValueError, match="column y must hold whole numbers"):
+        make_grid(changed(panel, y=counts))
+
+
+@pytest.mark.parametrize("share", [-0.5, 7.0, np.inf])
+def test_exposure_is_a_share(share: float) -> None:
+    panel = make_toy(places=2, days=15).panel
+    exposure = panel["exposure"].astype(float)
+    exposure[7] = share
+    with pytest.raises(ValueError, match="column exposure must hold shares from 0 to 1"):
+        make_grid(changed(panel, exposure=exposure))
+
+
+def test_periods_must_follow_each_other() -> None:
+    panel = make_toy(places=2, days=20).panel
+    times = np.unique(panel["ds"])
+    kept = (panel["ds"] < times[100]) | (panel["ds"] > times[130])
+    cut = Panel({name: values[kept] for name, values in panel.columns.items()}, panel.about)
+    with pytest.raises(ValueError, match=r"by hour, but its period after .* is .*every hour between"):
+        make_grid(cut)
+    with pytest.raises(ValueError, match="by day, but its period after"):
+        make_grid(Panel(panel.columns, {**panel.about, "by": "day"}))
+
+
 def test_columns_that_cannot_be_used_are_listed() -> None:
     panel = make_toy(places=2, days=15).panel
     rows = len(panel)

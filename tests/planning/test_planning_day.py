@@ -113,6 +113,15 @@ def test_returns_have_the_ratio_to_demand_of_such_days():
     assert monday["returns"].sum() == pytest.approx(72 * 120 / 150)
 
 
+def test_days_without_a_known_stock_say_nothing_about_it():
+    panel, total = four_weeks()
+    panel["stock_start"] = panel["stock_start"].copy()
+    panel["stock_start"][: 14 * 24] = np.nan  # nobody knew the first place for two weeks
+    assert usual_day(panel, Model(), total)["stock"] == pytest.approx([4, 4])
+    panel["stock_start"][: 28 * 24] = np.nan
+    assert usual_day(panel, Model(), total)["stock"] == pytest.approx([0, 4])
+
+
 def test_without_days_what_is_served_of_all_demand_comes_back():
     panel, _ = four_weeks()
     every = float(panel["y"].sum())

@@ -83,6 +83,7 @@ def test_what_is_not_identified_is_handed_through(demand):
         ({"usual_stock": 16}, "usual_stock must not exceed"),
         ({"usual_stock": [1, 2]}, "usual_stock must be one number or fit"),
         ({"identified": np.ones(8)}, "boolean"),
+        ({"capacity": 10**9}, "capacity must be at most 100,000 docks a place, got 1,000,000,000"),
         ({"fleet": 1000}, "fleet must be"),
     ],
 )

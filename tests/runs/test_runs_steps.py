@@ -161,6 +161,21 @@ def test_two_at_once_are_refused(tmp_path):
             ),
             "is damaged; .*--replace",
         ),
+        *(
+            (
+                to_json(
+                    {
+                        "format": "unmet folder",
+                        "version": 1,
+                        "source": {},
+                        "notes": {},
+                        "steps": {"fit": {"code": "1", "inputs": {}, "settings": {}, "outputs": {name: "0"}}},
+                    }
+                ),
+                "is damaged; .*--replace",
+            )
+            for name in ("../mine.txt", "/etc/hosts", "..", "")  # a name is removed when its run is replaced
+        ),
     ],
 )
 def test_bad_record_is_refused_or_replaced(tmp_path, text, message):

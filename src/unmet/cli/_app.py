@@ -185,6 +185,9 @@ def _one_line(name: str, command: Callable[..., Any]) -> Callable[..., Any]:
                     "do the step that writes it again."
                 )
                 raise SystemExit(1) from None
+            except MemoryError as problem:
+                say(f"not enough memory ({problem or 'none is left'}); give less data or a larger machine.")
+                raise SystemExit(1) from None
             except Exception as problem:
                 if not isinstance(problem, ValueError | OSError) and not _of_database(problem):
                     raise  # a mistake of ours is not hidden

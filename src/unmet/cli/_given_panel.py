@@ -51,6 +51,15 @@ def checked_panel(path: Path, *, more: Sequence[str] = ()) -> Panel:
         raise ValueError(
             f"{path}: column y must hold whole numbers of at least 0, but has {shown:g}; {_REMEDY}"
         )
+    for name in set(_NUMBERS) & set(panel.columns):
+        values = panel[name].astype(float)
+        most = 1.0 if name in ("exposure", "observed") else np.inf
+        strange = (values < 0) | (values > most) | (np.isinf(values) & (name != "threshold"))
+        if strange.any():
+            wanted = "shares from 0 to 1" if most == 1 else "numbers of at least 0"
+            raise ValueError(
+                f"{path}: column {name} must hold {wanted}, but has {values[strange][0]:g}; {_REMEDY}"
+            )
     for name in ("unique_id", "ds"):
         values = panel[name]
         empty = np.isnat(values) if name == "ds" else np.array([one is None for one in values])

@@ -106,6 +106,7 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
             f"panel has {len(ids)} rows for {shape[0]} places and {shape[1]} periods: it needs one row for "
             "each place and period; build it with `unmet panel`"
         )
+    _check_steps(ds, by)
     days = len(ds) / (24 if by == "hour" else 1)
     if days < LEAST_DAYS:
         raise ValueError(
@@ -118,8 +119,13 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         return np.asarray(columns[name]).astype(np.float64)[order].reshape(shape)
 
     y, exposure, seen = matrix("y", 0), matrix("exposure", 1), matrix("observed", 1)
-    if (y[np.isfinite(y)] < 0).any() or (y != np.floor(y)).any():
+    if (y < 0).any() or np.isinf(y).any() or (y != np.floor(y)).any():
         raise ValueError("panel column y must hold whole numbers of at least 0: pickups seen")
+    for name, share in (("exposure", exposure), ("observed", seen)):
+        if ((share < 0) | (share > 1 + 1e-9)).any():
+            raise ValueError(
+                f"panel column {name} must hold shares from 0 to 1, or NaN where nothing is known"
+            )
     known = np.isfinite(exposure) & np.isfinite(y) & (seen > 0.99)
     covariates, unused = _covariates(columns, order, shape)
     grid = Grid(
@@ -145,6 +151,22 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     if len(never) == len(places):
         raise ValueError("no place ever had a vehicle: check the status feed of the panel")
     return grid
+
+
+def _check_steps(ds: NDArray[Any], by: str) -> None:
+    """Refuse periods that do not follow each other: a lag of a week is counted in periods.
+
+    An hour or a day on which the clocks change may be longer or shorter.
+    """
+    step = np.diff(ds) / np.timedelta64(1, "h")
+    least, most = (0.5, 1.5) if by == "hour" else (22, 26)
+    wrong = np.flatnonzero((step < least) | (step > most))
+    if len(wrong):
+        first = int(wrong[0])
+        raise ValueError(
+            f"panel is by {by}, but its period after {ds[first]} is {ds[first + 1]}: it needs every {by} "
+            "between, those that nobody saw with exposure NaN; build it with `unmet panel`"
+        )
 
 
 def _covariates(

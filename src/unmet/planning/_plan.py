@@ -10,6 +10,9 @@ from unmet.planning._arrays import Floats, Ints, amounts, counts, stretched
 from unmet.planning._lost import best_stock, expected_lost, value_of_vehicles
 from unmet.planning._moves import rank_moves
 
+# Curves hold a number for every place and dock; more docks than this are a mistake of the feed.
+MOST_DOCKS = 100_000
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -86,6 +89,11 @@ def plan_stock(
         back = stretched(amounts(returns_rate, "returns_rate"), means.shape, "returns_rate")
         docks[unknown] = roomy(means, back, usual)[unknown]
     room = counts(docks, "capacity")
+    if (room > MOST_DOCKS).any():
+        raise ValueError(
+            f"capacity must be at most {MOST_DOCKS:,} docks a place, got {room.max():,}: correct it in the "
+            "stations, or leave it out (NaN)"
+        )
     if (usual > room).any():
         raise ValueError("usual_stock must not exceed capacity")
     known = np.ones(places, dtype=bool) if identified is None else np.asarray(identified)

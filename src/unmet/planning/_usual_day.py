@@ -77,7 +77,8 @@ def usual_day(
         demand = np.nan_to_num(panel["y"].astype(float)).sum() + gone
         come_back = balanced_returns(rate, seen, float(np.clip(1.0 - gone / max(demand, 1.0), 0.0, 1.0)))
     starts = past.hour == FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
-    standing = np.nan_to_num(np.where(np.isfinite(stock[:, starts]), stock[:, starts], 0.0).mean(axis=1))
+    seen_at = np.isfinite(stock[:, starts])  # days on which nobody knew the stock say nothing about it
+    standing = np.where(seen_at, stock[:, starts], 0.0).sum(axis=1) / np.maximum(seen_at.sum(axis=1), 1)
     return {
         "rate": rate,
         "shape": ahead["shape"].reshape(shape)[:, day],

@@ -206,7 +206,15 @@ def read_record(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _is_step(entry: Any) -> bool:
     keys = ("code", "inputs", "settings", "outputs")
-    return isinstance(entry, dict) and set(entry) >= set(keys) and isinstance(entry["outputs"], dict)
+    if not isinstance(entry, dict) or not set(entry) >= set(keys):
+        return False
+    # Outputs of a run that is replaced are removed: names alone, so that nothing outside can be.
+    names = entry["outputs"]
+    return isinstance(names, dict) and isinstance(entry["inputs"], dict) and all(map(_is_name, names))
+
+
+def _is_name(name: str) -> bool:
+    return name not in ("", ".", "..") and Path(name).name == name and "\0" not in name
 
 
 def stale_steps(folder: str | os.PathLike[str]) -> list[str]:

@@ -113,7 +113,7 @@ def prepare(
         ws="none",
         loop="asyncio",
         lifespan="off",
-        log_level="warning",
+        log_level="error",
         access_log=False,
         server_header=False,
         proxy_headers=False,
