@@ -59,8 +59,13 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
 
     low = nominal_levels(levels, used, below)
     step = nominal_levels(levels, used, below + mass) - low
+    # An interval without an upper end holds everything: nothing is to be learned from its coverage.
+    ended = np.isfinite(used[:, [levels.index(end) for end in _ENDS]]).all(axis=1)
 
     def coverage(rows: NDArray[np.bool_]) -> dict[str, float | None]:
+        rows = rows & ended
+        if not rows.any():
+            return dict.fromkeys(("plain", "randomised", "lower_tail", "upper_tail"))
         both = censored_coverage(low[rows], step[rows], flags[rows], uniform[rows], _ENDS)
         return {
             "plain": _number(both["plain"].inside),
@@ -69,18 +74,22 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
             "upper_tail": _number(both["randomised"].upper_tail),
         }
 
-    exact = known & ~flags
+    exact = known & ~flags & ended
     value = low + uniform * step
     band = found.band(rate)
     account = {
         "bands": found.as_dicts(),
         "coverage": {
             **coverage(known),
-            "levels": _by_level(levels, randomised_pit(low, step, uniform, flags)[known], flags[known]),
+            "levels": _by_level(
+                levels, used[known], randomised_pit(low, step, uniform, flags)[known], flags[known]
+            ),
             "nominal": 0.9,
             "weeks": [coverage(known & (week == one))["randomised"] for one in range(week.max() + 1)],
             "bands": [coverage(known & (band == one))["randomised"] for one in range(len(found.bands))],
-            "uncensored_rows": float(((value > _ENDS[0]) & (value <= _ENDS[1]))[exact].mean()),
+            "uncensored_rows": (
+                float(((value > _ENDS[0]) & (value <= _ENDS[1]))[exact].mean()) if exact.any() else None
+            ),
             "rows": int(known.sum()),
             "censored_rows": int((flags & known).sum()),
         },
@@ -90,14 +99,21 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
 
 
 def _by_level(
-    levels: tuple[float, ...], values: Floats, flags: NDArray[np.bool_]
+    levels: tuple[float, ...], used: Floats, values: Floats, flags: NDArray[np.bool_]
 ) -> list[dict[str, float | None]]:
-    """How often demand stayed at or below each calibrated quantile, by Kaplan–Meier; None where hidden."""
-    found = kaplan_meier(values, flags)
-    return [
-        {"nominal": level, "after": float(found(level)) if found.supported(level) > 0 else None}
-        for level in levels
-    ]
+    """How often demand stayed at or below each calibrated quantile, by Kaplan–Meier; None where hidden.
+
+    Of each level only the rows count whose quantile is identified (`used` is finite).
+    """
+    rows: list[dict[str, float | None]] = []
+    for k, level in enumerate(levels):
+        there = np.isfinite(used[:, k])
+        after = None
+        if there.any():
+            found = kaplan_meier(values[there], flags[there])
+            after = float(found(level)) if found.supported(level) > 0 else None
+        rows.append({"nominal": level, "after": after})
+    return rows
 
 
 def assumption(grid: Grid, test: Backtest, network: str | None, found: LevelMap) -> dict[str, Any]:
