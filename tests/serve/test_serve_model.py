@@ -94,6 +94,28 @@ def test_another_day_is_planned_by_the_model(answers):
         answers.plan(8, 1.0, 0.1, None, date(2024, 4, 15))
 
 
+@pytest.mark.parametrize("how", ["removed", "damaged"])
+def test_a_panel_that_goes_while_serving(answers, tmp_path, how):
+    (path,) = tmp_path.rglob("panel.parquet")
+    path.unlink() if how == "removed" else path.write_bytes(b"PAR1")
+    with pytest.raises(Problem, match="removed or damaged since the service started") as found:
+        answers.plan(8, 1.0, 0.1, None, date(2024, 3, 20))
+    assert found.value.status == 404
+    assert answers.plan(8, 1.0, 0.1, None, None)["fleet"] == 8
+
+
+def test_rows_in_any_order(answers, tmp_path):
+    (path,) = tmp_path.rglob("panel.parquet")
+    wanted = answers.panel("A", None, None)
+    columns, about = read_columns(path)
+    order = np.random.default_rng(0).permutation(len(columns["ds"]))
+    write_columns(path, {name: values[order] for name, values in columns.items()}, about=about)
+    assert RunAnswers(path.parent).panel("A", None, None) == wanted
+    write_columns(path, {name: np.repeat(values, 2) for name, values in columns.items()}, about=about)
+    with pytest.raises(ValueError, match="two rows for one place and period"):
+        RunAnswers(path.parent)
+
+
 def test_curves_of_a_day_are_made_once(answers, monkeypatch):
     answers.plan(8, 1.0, 0.1, None, date(2024, 3, 21))
     monkeypatch.setattr(SavedModel, "_curves", None)

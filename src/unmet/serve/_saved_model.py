@@ -12,6 +12,7 @@ import numpy as np
 from unmet.planning import lost_share
 from unmet.runs import Columns
 from unmet.serve._curves import Curves, Window
+from unmet.serve._http import Problem
 from unmet.serve._tables import read_json
 
 KEPT_DAYS = 32
@@ -61,7 +62,13 @@ class SavedModel:
         from unmet.planning import plan_stock, usual_day
 
         if self._seen is None:
-            self._seen = read_panel(self.panel)
+            try:
+                self._seen = read_panel(self.panel)
+            except (ValueError, OSError):
+                told = (
+                    "panel.parquet was removed or damaged since the service started: plan for the first day"
+                )
+                raise Problem(404, f"{told}, or start the service again") from None
         usual = usual_day(self._seen, self.model, self.lost, start=window.start)
         places = tuple(str(place) for place in self.model.places)
         known = np.array(

@@ -39,14 +39,28 @@ def read_table(path: Path, keep: tuple[str, ...]) -> Table | None:
         if name not in columns:
             raise ValueError(f"{path} has no column {name}: it is not a table of a run")
     ids, times = columns["unique_id"], columns["ds"].astype("datetime64[us]")
-    edges = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if len(ids) else np.zeros(0, int)
+    edges, within = _edges(ids)
+    if (
+        len(set(ids[edges].tolist())) != len(edges)
+        or (np.diff(times)[within] < np.timedelta64(0, "us")).any()
+    ):
+        order = np.lexsort((times, ids.astype(str)))  # a panel that somebody gave may have any order
+        columns = {name: values[order] for name, values in columns.items()}
+        ids, times = ids[order], times[order]
+        edges, within = _edges(ids)
     rows = {str(ids[a]): slice(int(a), int(b)) for a, b in zip(edges, [*edges[1:], len(ids)])}
-    within = np.ones(max(len(ids) - 1, 0), dtype=bool)
-    within[edges[1:] - 1] = False
     if len(rows) != len(edges) or (np.diff(times)[within] <= np.timedelta64(0, "us")).any():
-        raise ValueError(f"{path} is not ordered by unique_id and ds: write it again with `unmet run`")
+        raise ValueError(f"{path} has two rows for one place and period: write it again with `unmet run`")
     kept = {name: columns[name] for name in keep if name in columns}
     return Table({"ds": times, **kept}, about, rows)
+
+
+def _edges(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each stretch of one place begins, and which rows have their successor in the same stretch."""
+    edges = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if len(ids) else np.zeros(0, int)
+    within = np.ones(max(len(ids) - 1, 0), dtype=bool)
+    within[edges[1:] - 1] = False
+    return edges, within
 
 
 def read_json(path: Path) -> Any:
