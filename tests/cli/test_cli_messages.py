@@ -97,6 +97,7 @@ def test_a_toml_file_holds_options(city, tmp_path, capsys):
     ("line", "words"),
     [
         ("by_hour = true", "run.toml has 'by_hour', which is no option"),
+        ("horizn = 3", "run.toml has 'horizn', which is no option; did you mean 'horizon'?"),
         ("title = {a = 1}", "run.toml: title must be one text or number, not a table"),
         ("title = ['a']", "run.toml: title must be one text or number, not a list"),
         ("network = ['linear', {a = 1}]", "run.toml: network must be one text or number, not a table"),

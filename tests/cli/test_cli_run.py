@@ -42,15 +42,18 @@ def test_everything_is_written(finished, city):
     page = (finished / "report.html").read_text()
     assert all(place["properties"]["name"] in page for place in places)
     record = json.loads((finished / "run.json").read_text())
+    calibration = json.loads((finished / "calibration.json").read_text())
     assert record["notes"]["measures"]["observed"] == total["observed"]
-    assert record["notes"]["measures"]["coverage"]["randomised"] > 0.5
+    assert record["notes"]["measures"]["coverage"] == calibration["coverage"]
     assert record["notes"]["versions"]["unmet"] == unmet.__version__
     assert list(record["steps"]) == ["fit", "forecast", "panel", "plan", "report"]
 
 
-def test_asked_again_nothing_is_done(finished, city):
+def test_asked_again_nothing_is_done(finished, city, capsys):
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != "log.jsonl"}
-    assert call("run", *options(city[0]), "-o", finished) == 0
+    assert call("run", *given(city[0]), *QUICK, "-o", finished) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Kept from before, since nothing changed for them: panel, fit, forecast, plan, report." in said
     after = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != "log.jsonl"}
     assert after == before
 
@@ -60,6 +63,7 @@ def test_steps_alone_give_the_same(finished, city, tmp_path, capsys):
     assert call("run", *options(city[0]), "-o", output, "--horizon", 24, "--title", "Mine") == 0
     assert "Mine" in (output / "report.html").read_text()
     assert call("forecast", output, "--horizon", 168) == 0
+    assert "Expected demand of the next 168 hours: " in capsys.readouterr().out
     assert call("plan", output, "--quiet") == 0
     assert call("report", output) == 0
     assert "report.html" in capsys.readouterr().out

@@ -114,7 +114,13 @@ class _Town:
     def account(self) -> dict[str, Any]:
         rides = int(self.y.sum())
         trips = {"lines": rides + 4, "headers": 1, "rides": rides, "rejected": 2, "duplicates": 1}
-        panel = {"rows": self.y.size, "rows_inferred": 0, "kind": "station", "feed": "status events"}
+        panel = {
+            "rows": self.y.size,
+            "rows_inferred": 0,
+            "kind": "station",
+            "feed": "events",
+            "pickups": rides,
+        }
         return {"trips": trips, "panel": panel | {"inferred_from": None}}
 
     def stations(self) -> Columns:

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from unmet.report import Interval, script_json
 from unmet.report._numbers import between, day, moment, number, one_in, percent
 from unmet.report._pack import LETTERS, MISSING, MOST, UNBOUNDED, pack, step_for
+from unmet.report._table import bounds
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(12345.6, "12,346"), (3.14159, "3.1"), (0.0412, "0.04"), (7, "7"), (-3, "−3"), (0.0, "0"), (-0.0, "0")],
+    [(12345.6, "12,346"), (3.14159, "3.1"), (0.0412, "0.04"), (7, "7"), (-3, "−3"), (0.0, "0"), (-0.0, "0")]
+    + [(-0.0004, "0.00"), (-0.04, "−0.04"), (-1234.0, "−1,234")],
 )
 def test_numbers_have_no_more_digits_than_needed(value, text):
     assert number(value) == text
@@ -31,6 +33,16 @@ def test_what_is_not_a_number_is_said():
 def test_intervals():
     assert between(Interval(5, 3, 9)) == "3–9"
     assert between(Interval(5, 3, inf)) == "3 or more"
+    assert between(Interval(6.7, 2.95, 10.95)) == "3–11"
+    assert between(Interval(0.7, 0.25, 1.5)) == "0.25–1.5"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(2.95, 10.95, "3–11"), (0.4, 1.2, "0.40–1.2"), (500.2, 631.0, "500–630"), (5.0, 15.05, "5–15")],
+)
+def test_both_ends_of_an_interval_have_the_same_digits(low, high, text):
+    assert bounds(Interval(6.7, low, high)).text == text
 
 
 def test_days_and_moments():

@@ -195,6 +195,23 @@ def test_an_inferred_stock_is_said(copy: Path):
     assert "Stock was inferred." in write_report(copy).read_text(encoding="utf-8")
 
 
+def test_rides_that_no_figure_holds_are_said(copy: Path):
+    account = json.loads((copy / "panel.json").read_text())
+    assert "are left out of every figure" not in write_report(copy).read_text(encoding="utf-8")
+    account["panel"] |= {"pickups": account["panel"]["pickups"] + 668, "kind": "hub"}
+    account["trips"]["not_counted"] = 4
+    columns, about = read_columns(copy / "lost.parquet")
+    rows = len(columns["y"])
+    columns["exposure"] = np.where(np.arange(rows) < round(rows / 200), np.nan, columns["exposure"])
+    write_columns(copy / "lost.parquet", columns, about=about)
+    (copy / "panel.json").write_text(json.dumps(account))
+    page = write_report(copy).read_text(encoding="utf-8")
+    assert "0.5% of place-hours are left out of every figure, and 668 rides seen in them: the place" in page
+    assert "1 rides given twice, 4 set aside, 668 in hours that are left out" in page
+    assert "counting by hubs, as here, removes much of this" in page
+    assert "status feed of changes" in page
+
+
 def test_the_demo_says_what_is_true(copy: Path):
     targets = {"lost_observed": 1000, "lost_estimated": 700, "lost_true": 600, "days": 28, "gap_closed": 0.75}
     truth = {"targets": targets, "lost": {"true": 678, "requests": 12345}}
@@ -314,7 +331,7 @@ def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str
         assert lost == pytest.approx(columns["lost_mean"][rows].sum())
         assert wanted == pytest.approx(lost + columns["y"][rows].sum())
     first, second = (f"{round(one[2]):,}" for one in planned.past)
-    assert f"The last two Mondays lost {first} and {second} rides of " in page
+    assert f"The last two Mondays, from 04:00 too, lost {first} and {second} rides of " in page
     assert "Moves start from the usual stock" in page
     assert "take no account of distance" in page
     assert "if no van comes in between" in page

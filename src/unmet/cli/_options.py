@@ -134,9 +134,7 @@ def check_plan(fleet: int | None, cost_lost: float, cost_idle: float, free: bool
     if free and fleet is not None:
         raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them")
     if not free and (cost_lost, cost_idle) != (COST_LOST, COST_IDLE):
-        raise ValueError(
-            "--cost-lost and --cost-idle say what pays with --free: add it, or leave them out"
-        )
+        raise ValueError("--cost-lost and --cost-idle say what pays with --free: add it, or leave them out")
 
 
 def networks_of(given: list[str] | None) -> tuple[str, ...]:

@@ -76,6 +76,9 @@ def as_data(
         "vehicles": trips.vehicles,
         "not_counted": trips.rides - built.rides,
     }
+    if "status" in reports:
+        status = reports["status"]
+        data["status"] |= {"rows": status.rows, "duplicates": status.duplicates}
     data["panel"] = asdict(built)
     data["output"] = str(output)
     if picture is not None:
@@ -123,6 +126,8 @@ def print_summary(reports: dict[str, Any], built: PanelReport, output: Path, pic
     if "status" in reports:
         status = reports["status"]
         row("status", f"{status.rows:,}", f"records of {status.places:,} places, {built.feed}", bold=True)
+        if status.duplicates:
+            row("  repeated", f"{status.duplicates:,}", "of one place and second; the last counts")
         if status.rejected:
             row("  rejected", f"{status.rejected:,}", _reasons(status.reasons))
     row("panel", f"{built.rows:,}", f"rows: {built.places:,} places × {built.periods:,} periods", bold=True)

@@ -48,11 +48,12 @@ def plan_sentences(folder: Path) -> list[str]:
     usual, target = (
         sum(float(row[f"expected_lost_{kind}"]) for row in places) for kind in ("usual", "target")
     )
+    digits = 0 if usual >= 20 else 1  # as in the report
     day = "Plan" if planned is None else f"Plan for {escape(day_in_words(planned))}"
     saved = (
         f"{day}: {sum(int(row['target']) for row in places):,} vehicles at {len(places):,} places; expected "
-        f"lost rides {usual:,.1f} with the usual stock, [bold]{target:,.1f}[/bold] with the plan, if no van "
-        "comes in between."
+        f"lost rides {usual:,.{digits}f} with the usual stock, [bold]{target:,.{digits}f}[/bold] with the "
+        "plan, if no van comes in between."
     )
     past = None if planned is None else such_days_in_words(planned)
     return [saved] if past is None else [saved, escape(past)]

@@ -68,9 +68,9 @@ def run(
     shown = False if quiet else None
     with Steps(output, source=source, replace=replace) as steps:
         with Watching(shown=shown) as watching:
-            do_panel(steps, inputs, watching)
-        do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
-        do_forecast(steps, horizon=horizon_of(horizon, by))
-        do_plan(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
-        do_report(steps, title=title)
-    tell(output, as_json=as_json, quiet=quiet)
+            done = {"panel": do_panel(steps, inputs, watching)}
+        done["fit"] = do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
+        done["forecast"] = do_forecast(steps, horizon=horizon_of(horizon, by))
+        done["plan"] = do_plan(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+        done["report"] = do_report(steps, title=title)
+    tell(output, as_json=as_json, quiet=quiet, kept=[name for name, now in done.items() if not now])

@@ -11,6 +11,7 @@ from unmet.cli._plan_table import plan_sentences
 from unmet.cli._run_files import read_json
 
 _WORST = 5
+_ENDS = ("q05", "q95")  # of a 90% interval
 
 
 FILES = ("panel.parquet", "forecast.parquet", "lost.parquet", "plan.csv", "moves.csv", "report.html")
@@ -22,13 +23,17 @@ def summary_of(folder: Path, files: Sequence[str] = FILES) -> dict[str, Any]:
     total = _read(folder / "lost_total.json") or {}
     measures = _read(folder / "measures.json") or []
     calibration = _read(folder / "calibration.json") or {}
-    lost = {place: found["lost"]["mean"] for place, found in total.get("places", {}).items()}
-    worst = sorted(lost, key=lambda place: (-lost[place], place))[:_WORST]
+    lost = {place: found["lost"] for place, found in total.get("places", {}).items()}
+    worst = sorted(lost, key=lambda place: (-lost[place]["mean"], place))[:_WORST]
     return {
         "observed": total.get("observed"),
         "demand": total.get("demand"),
         "lost": total.get("lost"),
-        "worst": [{"place": place, "lost": lost[place]} for place in worst],
+        "worst": [
+            {"place": place, "lost": lost[place]["mean"], **{end: lost[place].get(end) for end in _ENDS}}
+            for place in worst
+        ],
+        "left_out": _left_out(folder, total.get("observed")),
         "model": next((entry["model"] for entry in measures if entry.get("chosen")), None),
         "coverage": calibration.get("coverage"),
         "inferred": _inferred(folder),
@@ -37,8 +42,13 @@ def summary_of(folder: Path, files: Sequence[str] = FILES) -> dict[str, Any]:
     }
 
 
-def tell(folder: Path, *, as_json: bool, quiet: bool, files: Sequence[str] = FILES) -> None:
-    """Print the summary of a run, or of those steps that wrote `files`; readable from 40 columns on."""
+def tell(
+    folder: Path, *, as_json: bool, quiet: bool, files: Sequence[str] = FILES, kept: Sequence[str] = ()
+) -> None:
+    """Print the summary of a run, or of those steps that wrote `files`; readable from 40 columns on.
+
+    `kept` names the steps that had been done before.
+    """
     found = summary_of(folder, files)
     if as_json:
         print(json.dumps(found, indent=2))
@@ -49,15 +59,23 @@ def tell(folder: Path, *, as_json: bool, quiet: bool, files: Sequence[str] = FIL
     from rich.markup import escape
 
     console = Console(highlight=False)
+    if kept:
+        console.print(f"Kept from before, since nothing changed for them: {', '.join(kept)}.")
     if found["lost"] is not None:
         console.print(sentence(found))
+    left_out = found["left_out"]
+    if left_out["periods"] or left_out["rides"]:
+        console.print(
+            f"Left out: {left_out['periods']:.1%} of the rows, with {left_out['rides']:,} rides, since the "
+            "place was closed or its feed silent for a part of the time."
+        )
     names = _names(folder) if found["worst"] else {}
 
     def name(place: str) -> str:
         return escape(names.get(place, place))
 
     if found["worst"]:
-        places = [f"{name(one['place'])} ({one['lost']:,.0f})" for one in found["worst"]]
+        places = [f"{name(one['place'])} ({_rounded(one)})" for one in found["worst"]]
         console.print(f"Most rides lost at: {', '.join(places)}.")
     empty = found["never_available"]
     if empty:
@@ -70,6 +88,8 @@ def tell(folder: Path, *, as_json: bool, quiet: bool, files: Sequence[str] = FIL
             f"Forecasts of the last weeks, made day by day: 90% intervals held {coverage['randomised']:.1%} "
             f"(whole counts: {coverage['plain']:.1%})."
         )
+    elif coverage:
+        console.print("Too few data to test the 90% intervals: their upper ends are not identified.")
     if found["inferred"] >= 0.005:
         console.print(
             f"Stock was inferred in {found['inferred']:.0%} of the rows: there was no status feed for them."
@@ -97,6 +117,15 @@ def sentence(found: dict[str, Any]) -> str:
         f"(90% {demand['q05']:,.0f}–{demand['q95']:,.0f}); lost [bold]{lost['mean']:,.0f}[/bold] rides "
         f"(90% {lost['q05']:,.0f}–{lost['q95']:,.0f})."
     )
+
+
+def _rounded(one: dict[str, Any]) -> str:
+    """Lost rides of a place with the digits that the report shows."""
+    from unmet.report._numbers import rounded
+
+    low, high = (one[end] for end in _ENDS)
+    width = high - low if low is not None and high is not None else 0.0
+    return rounded(round(one["lost"]) if width < 10 else one["lost"], width)
 
 
 def _read(path: Path) -> Any:
@@ -133,7 +162,7 @@ def _never_available(folder: Path) -> list[str]:
 def measures_of(folder: Path) -> dict[str, Any]:
     """What `run.json` says of the results."""
     found = summary_of(folder)
-    kept = ("observed", "demand", "lost", "model", "coverage", "inferred", "never_available")
+    kept = ("observed", "left_out", "demand", "lost", "model", "coverage", "inferred", "never_available")
     return {name: found[name] for name in kept}
 
 
@@ -144,6 +173,20 @@ def versions() -> dict[str, str]:
 
     packages = ("unmet", "numpy", "scipy", "scikit-learn", "jax", "equinox", "optax", "duckdb")
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _left_out(folder: Path, observed: float | None) -> dict[str, float]:
+    """Rows that were not known and open throughout, and their pickups: no estimate holds them."""
+    panel, lost = folder / "panel.parquet", folder / "lost.parquet"
+    if observed is None or not (panel.is_file() and lost.is_file()):
+        return {"periods": 0.0, "rides": 0}
+    import duckdb
+
+    unknown = "avg(CASE WHEN exposure IS NULL OR isnan(exposure) THEN 1.0 ELSE 0.0 END)"
+    with duckdb.connect() as con:
+        (rides,) = con.execute("SELECT sum(y) FROM read_parquet(?)", [str(panel)]).fetchone() or (None,)
+        (share,) = con.execute(f"SELECT {unknown} FROM read_parquet(?)", [str(lost)]).fetchone() or (None,)
+    return {"periods": float(share or 0.0), "rides": max(0, round(float(rides or 0.0) - observed))}
 
 
 def _inferred(folder: Path) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ def read_toml(context: typer.Context, value: Path | None) -> Path | None:
     for key, setting in found.items():
         meant: Any = known.get(key.replace("-", "_"))
         if meant is None:
-            raise typer.BadParameter(f"{value} has {key!r}, which is no option; see --help")
+            near = get_close_matches(key.replace("-", "_"), known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise typer.BadParameter(f"{value} has {key!r}, which is no option{hint}")
         chosen[meant.name] = _setting(meant, setting, f"{value}: {key}")
     context.default_map = {**(context.default_map or {}), **chosen}
     return value

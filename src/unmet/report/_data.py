@@ -150,6 +150,7 @@ class ReportData:
     truth: dict[str, Any] | None = None
     account: dict[str, Any] = field(default_factory=dict)
     next_door: Interval | None = None
+    unknown: float = 0.0  # share of place-periods that are part of no figure: not known and open throughout
 
     @property
     def inferred(self) -> float | None:
@@ -158,6 +159,15 @@ class ReportData:
         if not isinstance(panel, dict) or not panel.get("rows") or panel.get("rows_inferred") is None:
             return None
         return float(panel["rows_inferred"]) / float(panel["rows"])
+
+    @property
+    def left_out(self) -> int:
+        """Pickups in the place-periods that are part of no figure."""
+        panel = self.account.get("panel")
+        pickups = panel.get("pickups") if isinstance(panel, dict) else None
+        if not isinstance(pickups, int | float) or not isfinite(pickups):
+            return 0
+        return max(0, round(pickups - self.total.observed))
 
     @property
     def worst(self) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 from typing import Any
 
 from unmet.report._data import Interval
@@ -35,7 +35,9 @@ def number(value: Any, digits: int | None = None) -> str:
         size = abs(value)
         digits = 0 if size >= 100 or value == int(value) else 1 if size >= 1 else 2
     text = f"{value:,.{digits}f}"
-    return "0" if text.strip("-0.,") == "" and value == 0 else text.replace("-", "−")
+    if text.strip("-0.,") == "":  # nothing is left of it: no sign before a zero
+        return "0" if value == 0 else text.lstrip("-")
+    return text.replace("-", "−")
 
 
 def percent(share: Any, digits: int = 1) -> str:
@@ -50,7 +52,11 @@ def between(value: Interval, digits: int | None = None) -> str:
     --------
     >>> between(Interval(5, 3, 9)), between(Interval(5, 3, float("inf")))
     ('3–9', '3 or more')
+    >>> between(Interval(6.7, 2.95, 10.95))
+    '3–11'
     """
+    if digits is None and 2 <= width_of(value) < inf:
+        digits = 0  # both ends alike, and no tenths in a wide interval
     low = number(value.low, digits)
     return f"{low}–{number(value.high, digits)}" if value.identified else f"{low} or more"
 

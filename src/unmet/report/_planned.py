@@ -63,5 +63,7 @@ def such_days_in_words(planned: PlannedDay) -> str | None:
     wanted = [number(round(demand)) for _, demand, _ in planned.past]
     many = _WORDS.get(len(lost), str(len(lost)))
     days = f"The last {many} {planned.weekday}s" if len(lost) > 1 else f"The last {planned.weekday}"
+    if planned.clock not in ("", "00:00"):  # so that nobody looks for these figures among calendar days
+        days += f", from {planned.clock} too,"
     ahead = "" if planned.demand is None else f"; {number(round(planned.demand))} are expected on this one"
     return f"{days} lost {listed(lost)} rides of {listed(wanted)} wanted{ahead}."

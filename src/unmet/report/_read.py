@@ -92,6 +92,7 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
         account=read_object(folder / "panel.json", "panel"),
         planned=read_planned(folder / "curves.json", grid.ids),
         next_door=interval(totals["next_door"]) if isinstance(totals.get("next_door"), dict) else None,
+        unknown=float(np.mean(~np.isfinite(lost["exposure"].astype(float)))),
     )
 
 

@@ -76,10 +76,13 @@ def estimate(value: Interval, bar: float | None = None) -> Cell:
 
 
 def bounds(value: Interval) -> Cell:
-    """A 90% interval, sorted by its upper end."""
-    low = rounded(value.low, width_of(value))
+    """A 90% interval, sorted by its upper end; both ends with the same digits."""
+    width = width_of(value)
+    low, high = (
+        number(end, 0) if 2 <= width < 10 else rounded(end, width) for end in (value.low, value.high)
+    )
     if isfinite(value.high):
-        return Cell(f"{low}–{rounded(value.high, width_of(value))}", sort=value.high)
+        return Cell(f"{low}–{high}", sort=value.high)
     return Cell(f"{low} or more", sort=value.low, kind="unknown")
 
 
