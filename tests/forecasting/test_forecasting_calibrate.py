@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from forecasting_toys import make_toy
 
+from unmet.forecasting import fit_demand
 from unmet.forecasting._backtest import Backtest
 from unmet.forecasting._calibrate import calibrate
 from unmet.forecasting._counts import count_step
 from unmet.forecasting._grid import Grid, make_grid
+from unmet.mobility._panel_file import Panel
 
 LEVELS = (0.05, 0.5, 0.95)
 
@@ -49,3 +51,14 @@ def test_without_upper_ends_no_coverage_is_told(demand):
     assert low == pytest.approx(0.05, abs=0.02)
     assert middle is None
     assert high is None
+
+
+def test_a_panel_whose_every_row_ran_out_is_fitted():
+    """No upper end is identified, and there is no model that drops all rows to compare with."""
+    panel = make_toy(places=2, days=15).panel
+    columns = {**panel.columns, "censored": np.ones(len(panel), bool)}
+    model = fit_demand(Panel(columns, panel.about), networks=("linear",))
+    assert [row["model"] for row in model.measures if "dropped" in row["model"]] == []
+    assert np.isfinite(model.lost_total()["lost"]["mean"])
+    assert model.calibration["coverage"]["randomised"] is None
+    assert np.isinf(model.forecast(24)["q95"]).all()

@@ -42,7 +42,10 @@ def test_a_place_never_available() -> None:
     exposure[:360] = 0.0
     with pytest.raises(ValueError, match=r"never had a vehicle \(such as p00\).*never_available='keep'"):
         make_grid(changed(panel, exposure=exposure))
-    assert make_grid(changed(panel, exposure=exposure), never_available="keep").exposure[0].sum() == 0
+    kept = make_grid(changed(panel, exposure=exposure), never_available="keep")
+    assert kept.exposure[0].sum() == 0
+    assert panel["y"][:360].sum() > 0  # pickups without a vehicle: the feed was wrong
+    assert kept.y[0].sum() == 0
     with pytest.raises(ValueError, match="no place ever had a vehicle"):
         make_grid(changed(panel, exposure=exposure * 0), never_available="keep")
 
@@ -55,7 +58,12 @@ def test_a_missing_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("about", "message"), [({"by": "hour"}, "names no zone"), ({"zone": "UTC", "by": "week"}, "by 'week'")]
+    ("about", "message"),
+    [
+        ({"by": "hour"}, "names no zone"),
+        ({"zone": "Mars/City", "by": "hour"}, "'Mars/City', which is not a time zone"),
+        ({"zone": "UTC", "by": "week"}, "by 'week'"),
+    ],
 )
 def test_what_the_file_says_of_itself(about: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -83,6 +91,20 @@ def test_exposure_is_a_share(share: float) -> None:
     exposure[7] = share
     with pytest.raises(ValueError, match="column exposure must hold shares from 0 to 1"):
         make_grid(changed(panel, exposure=exposure))
+
+
+def test_pickups_that_took_no_time_get_a_minute_where_they_matter() -> None:
+    panel = make_toy(places=2, days=15).panel
+    counts, exposure = panel["y"].astype(float), panel["exposure"].astype(float)
+    counts[:], exposure[:] = 1.0, 1.0
+    exposure[:10] = 0.0  # 10 of 360 pickups at the first place,
+    counts[9] = 3.0
+    exposure[360] = 0.0  # 1 of 360 at the second
+    grid = make_grid(changed(panel, y=counts, exposure=exposure))
+    assert grid.exposure[0, :9] == pytest.approx(1 / 60)
+    assert grid.exposure[0, 9] == pytest.approx(3 / 60)
+    assert grid.exposure[1, 0] == 0
+    assert (grid.exposure[:, 10:] == 1).all()
 
 
 def test_periods_must_follow_each_other() -> None:

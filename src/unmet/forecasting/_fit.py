@@ -27,6 +27,7 @@ from unmet.runs import run_shards
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
+_LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
 
 
 def fit_demand(
@@ -83,7 +84,11 @@ def fit_demand(
     ]
     if baselines:
         least = ("linear" if "linear" in networks else networks[0],)
-        tasks += [(name, _blinded(grid, name), None, least, days, seed) for name in ("unaware", "dropped")]
+        seen = grid.known & ~grid.censored
+        rivals = ["unaware"]
+        if seen[:, : len(grid.ds) - days * grid.per_day].sum() >= _LEAST_SEEN:
+            rivals.append("dropped")  # else it would be left with nothing to learn from
+        tasks += [(name, _blinded(grid, name), None, least, days, seed) for name in rivals]
     results: dict[str, tuple[Backtest, Parametric]] = {}
     with progress_bar(len(tasks) + 1, "Demand", "fits", shown=progress) as bar:
         for index, result in run_shards(_run, tasks, jobs=jobs):
@@ -171,7 +176,8 @@ def _compare(
     row = measure("seasonal naive", grid, test.first, test.counts, test.uniform, naive, wanted)
     exact = known & ~flags
     seen = (test.counts + test.uniform).reshape(-1)
-    row["coverage"] = float(((seen >= naive[:, 0]) & (seen <= naive[:, -1]))[exact].mean())
+    inside = ((seen >= naive[:, 0]) & (seen <= naive[:, -1]))[exact]
+    row["coverage"] = float(inside.mean()) if len(inside) else None
     return [*rows, row | {"network": None}]
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,12 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     zone, by = panel.about.get("zone"), panel.about.get("by", "hour")
     if zone is None:
         raise ValueError("panel names no zone: build it with `unmet panel --zone …`")
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(
+            f"panel names the zone {zone!r}, which is not a time zone: build it with `unmet panel --zone …`"
+        ) from None
     if by not in ("hour", "day"):
         raise ValueError(f"panel is by {by!r}; demand is fitted by 'hour' or 'day': build it with --by hour")
     ids, stamps = np.asarray(columns["unique_id"]), np.asarray(columns["ds"], "datetime64[us]")
@@ -127,12 +134,14 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
                 f"panel column {name} must hold shares from 0 to 1, or NaN where nothing is known"
             )
     known = np.isfinite(exposure) & np.isfinite(y) & (seen > 0.99)
+    # Pickups at a place that was never open contradict its feed; a rate cannot rest on them.
+    known &= (np.where(known, exposure, 0.0).sum(axis=1) > 0)[:, None] | (y == 0)
     covariates, unused = _covariates(columns, order, shape)
     grid = Grid(
         places=places.astype(object),
         ds=ds,
         y=np.where(known, y, 0.0),
-        exposure=np.where(known, np.clip(exposure, 0, 1), 0.0),
+        exposure=_with_time(np.where(known, np.clip(exposure, 0, 1), 0.0), np.where(known, y, 0.0), by),
         censored=np.asarray(columns["censored"]).astype(bool)[order].reshape(shape) & known,
         threshold=matrix("threshold", np.nan),
         known=known,
@@ -151,6 +160,18 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     if len(never) == len(places):
         raise ValueError("no place ever had a vehicle: check the status feed of the panel")
     return grid
+
+
+def _with_time(exposure: Floats, y: Floats, by: str) -> Floats:
+    """Exposure with a minute for each pickup that took none, at places where such pickups matter.
+
+    Stamps of whole minutes let a vehicle come and go in no time. A rate that rests on such pickups has no
+    bound; where they are fewer than one in a hundred the other periods hold it.
+    """
+    timeless = (exposure <= 0) & (y > 0)
+    share = np.where(timeless, y, 0.0).sum(axis=1) / np.maximum(y.sum(axis=1), 1.0)
+    minutes = np.minimum(y / (60 if by == "hour" else 1440), 1.0)
+    return np.where(timeless & (share > 0.01)[:, None], minutes, exposure)
 
 
 def _check_steps(ds: NDArray[Any], by: str) -> None:
