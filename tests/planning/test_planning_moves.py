@@ -59,6 +59,16 @@ def test_moves_lead_to_the_best_allocation(curves):
     assert lost(curves, after(STOCK, moves)) == pytest.approx(best, abs=1e-6)
 
 
+def test_no_place_gives_what_it_was_brought(curves):
+    """With more vehicles than there are, places stay below their targets: what comes there stays there."""
+    target = allocate(int(1.3 * STOCK.sum()), curves)
+    moves = rank_moves(STOCK, curves, target=target, least_saved=1e-9, moves=500)
+    assert len(moves["from"])
+    assert not set(moves["from"].tolist()) & set(moves["to"].tolist())
+    assert (after(STOCK, moves)[STOCK < target] <= target[STOCK < target]).all()
+    assert (after(STOCK, moves)[STOCK >= target] >= target[STOCK >= target]).all()
+
+
 def test_moves_towards_targets_reach_them_and_use_each_place_one_way(curves):
     target = allocate(STOCK.sum(), curves)
     moves = rank_moves(STOCK, curves, target=target, least_saved=1e-9, moves=500)

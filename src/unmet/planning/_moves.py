@@ -72,7 +72,7 @@ def rank_moves(
     least, most = np.zeros_like(here), docks
     if target is not None:
         aim = counts_for(target, (places,), "target")
-        least, most = np.minimum(here, aim), np.minimum(docks, np.maximum(here, aim))
+        least, most = aim, np.minimum(docks, aim)
     gain, give = _gains(table, here, most, van), _gives(table, here, least, van)
     found: list[tuple[int, int, int, float]] = []
     net, load = _best_loads(gain, give, toll)
