@@ -106,7 +106,7 @@ def test_other_folders_are_refused(tmp_path) -> None:
     with pytest.raises(ModelFileError, match="holds no demand model"):
         load_demand(tmp_path / "other")
     save_model(tmp_path / "later", {"kind": "demand", "version": 99}, {"a": np.zeros(1)})
-    with pytest.raises(ModelFileError, match=r"version 99.*fit it again"):
+    with pytest.raises(ModelFileError, match=r"version 99.*fit again with"):
         load_demand(tmp_path / "later")
 
 
