@@ -21,5 +21,5 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as missing:
         if missing.name not in ("uvicorn", "h11"):
             raise
-        raise ValueError("serving needs uvicorn: install it with `pip install 'unmet[serve]'`") from None
+        raise ValueError("serving needs uvicorn: install it with `pip install uvicorn`") from None
     return serve

@@ -25,10 +25,10 @@ COST_LOST = Parameter("cost_lost", "number", "cost of a lost ride", low=0.000001
 COST_IDLE = Parameter(
     "cost_idle",
     "number",
-    "cost of a vehicle that nobody takes",
+    "cost of a vehicle that nobody takes (0: every vehicle is placed, as in the report)",
     low=0,
     high=1e9,
-    default=0.1,
+    default=0.0,
 )
 PLACES = Parameter("places", "texts", "only these places, repeated for several (default: all)")
 DATE = Parameter("date", "date", "local day to plan for (default: the first whole day ahead)")

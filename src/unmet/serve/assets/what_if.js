@@ -39,7 +39,7 @@
   };
   const fleet = make("input", { type: "number", min: "0", max: "1000000", step: "1", inputMode: "numeric" });
   const lost = make("input", { type: "number", min: "0.01", max: "1000000000", step: "any", value: "1" });
-  const idle = make("input", { type: "number", min: "0", max: "1000000000", step: "any", value: "0.1" });
+  const idle = make("input", { type: "number", min: "0", max: "1000000000", step: "any", value: "0" });
   const place = make("select");
   const day = make("input", { type: "date" });
   const answer = make("p", { className: "wi-answer", id: "wi-answer", role: "status", "aria-live": "polite" });
