@@ -36,7 +36,7 @@ def test_who_stops_early_gets_the_rest_discarded():
             begun.append(number)
         return number
 
-    coming = ahead(work, range(10), 2, discarded.append)
+    coming = ahead(work, range(10), 2, discard=discarded.append)
     assert next(coming).result() == 0
     coming.close()
     assert sorted([0, *discarded]) == sorted(begun)
@@ -54,3 +54,17 @@ def test_an_error_is_raised_where_its_result_would_be():
     with pytest.raises(ValueError, match="the second"):
         next(coming).result()
     assert next(coming).result() == 2
+
+
+def test_no_more_are_begun_than_allowed():
+    begun = []
+
+    def work(number):
+        begun.append(number)
+        return number
+
+    coming = ahead(work, range(10), threads=1, begun=5)
+    assert next(coming).result() == 0
+    coming.close()
+    assert len(begun) <= 5
+    assert [future.result() for future in ahead(work, range(10), threads=1, begun=5)] == list(range(10))

@@ -15,10 +15,12 @@ def ahead(
     work: Callable[[Item], Result],
     items: Iterable[Item],
     threads: int = 2,
+    begun: int | None = None,
     discard: Callable[[Result], None] | None = None,
 ) -> Generator[Future[Result], None, None]:
-    """Futures of ``work(item)`` in the order of the items, at most ``threads + 1`` of them begun.
+    """Futures of ``work(item)`` in the order of the items, at most `begun` (``threads + 1``) at a time.
 
+    The more are begun, the longer threads go on while the caller is busy with something else.
     Items are drawn by the caller's thread. If the caller stops early, what was begun is finished and handed
     to `discard`.
     """
@@ -27,7 +29,7 @@ def ahead(
     try:
         for item in items:
             waiting.append(pool.submit(work, item))
-            if len(waiting) > threads:
+            if len(waiting) >= (begun or threads + 1):
                 yield waiting.popleft()
         while waiting:
             yield waiting.popleft()

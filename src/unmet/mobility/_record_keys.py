@@ -49,16 +49,26 @@ class RecordKeys:
 
     def of_places(self, con: duckdb.DuckDBPyConnection, first: int, last: int) -> Records:
         """Records of the places from `first` to `last`, which are counted from `first`."""
-        if self.first is None:
-            return _last_of_each(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool), 0)
+        found = self.of_files(first, last)
+        if found is not None:
+            return found
         if self.keys is None:
             held = f"{place_of('key')} BETWEEN {first} AND {last}"
             return _fetch(con, f"SELECT key, level, open FROM _records WHERE {held}", first)
+        return _fetch(con, f"{_SELECT} AND no BETWEEN {first} AND {last} {_ORDER}", first)
+
+    def of_files(self, first: int, last: int) -> Records | None:
+        """The same without the database; None where it must be asked: which of a second's records came last
+        is known to the table only."""
+        if self.first is None:
+            return _last_of_each(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool), 0)
+        if self.keys is None:
+            return None
         shift = self.second_bits + self.level_bits
         keys = self.keys.between(first << shift, (last + 1) << shift)
         moments = keys >> self.level_bits
-        if (moments[1:] == moments[:-1]).any():  # which of them came last, the table tells
-            return _fetch(con, f"{_SELECT} AND no BETWEEN {first} AND {last} {_ORDER}", first)
+        if (moments[1:] == moments[:-1]).any():
+            return None
         rest = keys & ((1 << self.level_bits) - 1)
         return Records(
             ((keys >> shift) - first).astype(np.int32),

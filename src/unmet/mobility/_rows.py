@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +16,13 @@ from unmet.mobility._keys import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN
 from unmet.mobility._periods import Periods
 from unmet.mobility._segments import OPEN, Segments, segments
 from unmet.mobility._stock import Books, Progress
-from unmet.mobility._stream import Batch, load
+from unmet.mobility._stream import Batch, load, load_files
 
 if TYPE_CHECKING:
     import duckdb
 
 _Frame = dict[str, np.ndarray]
+_BEGUN = 12  # batches summed up while others are inserted
 _SECONDS = ("available_s", "empty_s", "closed_s", "unknown_s")
 
 # What a batch gives, with the stock at the end and the shares that a station's row needs.
@@ -106,10 +108,20 @@ def _frames(
     def sums(batch: Batch) -> _Frame:
         return _sums(segments(batch, edges, periods.last, books.how), batch, edges)
 
-    for done, frame in enumerate(ahead(sums, (load(con, books.ledger, numbers) for numbers in batches))):
+    def from_files(numbers: tuple[int, int]) -> _Frame | None:
+        batch = load_files(books.ledger, numbers)
+        return None if batch is None else sums(batch)
+
+    futures: Iterator[Future[_Frame | None]] = (
+        ahead(sums, (load(con, books.ledger, numbers) for numbers in batches))
+        if books.ledger.moves
+        else ahead(from_files, batches, begun=_BEGUN)
+    )
+    for done, (numbers, future) in enumerate(zip(batches, futures)):
         if progress:
             progress("building rows", done, len(batches))
-        yield frame.result()
+        frame = future.result()
+        yield sums(load(con, books.ledger, numbers)) if frame is None else frame
     if progress:
         progress("building rows", len(batches), len(batches))
 

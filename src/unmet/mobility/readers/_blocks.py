@@ -133,32 +133,32 @@ def padded(text: bytes) -> Lines:
     return Lines(bytearray(_PAD) + text + bytes(_PAD), _PAD, _PAD + len(text))
 
 
-def blocks(path: Path, size: int = BLOCK) -> Iterator[Lines]:
+def blocks(path: Path, size: int = BLOCK, held: int = 3) -> Iterator[Lines]:
     """Whole lines of a file after its first one, about `size` bytes at a time.
 
-    Lines stay as they are until the third ones after them are asked for: fresh memory costs more.
+    Lines stay as they are until the `held`-th ones after them are asked for: fresh memory costs more.
     """
     begin = _PAD + _LONGEST  # what is read comes here, the beginning of its first line before it
-    buffers = cycle([bytearray(begin + size + _PAD) for _ in range(3)])
+    buffers = cycle([bytearray(begin + size + _PAD) for _ in range(held)])
     rest, header = b"", True
     with open(path, "rb", buffering=0) as file:
-        for held in buffers:
-            with memoryview(held) as view, view[begin : begin + size] as free:
+        for buffer in buffers:
+            with memoryview(buffer) as view, view[begin : begin + size] as free:
                 end = begin + (file.readinto(free) or 0)
             first, last = begin - len(rest), end == begin
-            held[first:begin] = rest
+            buffer[first:begin] = rest
             if last and rest:  # the last line may lack its end
-                held[end] = ord("\n")
+                buffer[end] = ord("\n")
                 end += 1
-            cut = held.rfind(b"\n", first, end) + 1 or first
-            rest = bytes(held[cut:end])
+            cut = buffer.rfind(b"\n", first, end) + 1 or first
+            rest = bytes(buffer[cut:end])
             if len(rest) > _LONGEST:
                 raise Uneven("a very long line")
             if header and cut > first:
-                first = held.index(b"\n", first) + 1
+                first = buffer.index(b"\n", first) + 1
                 header = False
             if cut > first:
-                yield Lines(held, first, cut)
+                yield Lines(buffer, first, cut)
             if last:
                 return
 

@@ -70,7 +70,7 @@ class Reading:
     def _each(self, sources: list[Source], workers: Workers, refused: dict[str, str]) -> None:
         """Take the sources in their order, while threads make the next ones ready."""
         threads = min(count(self.con, "SELECT current_setting('threads')"), _AT_ONCE)
-        coming = ahead(workers.ready, enumerate(sources), threads, Ready.discard)
+        coming = ahead(workers.ready, enumerate(sources), threads, discard=Ready.discard)
         try:
             for number, (source, future) in enumerate(zip(sources, coming)):
                 if self.progress is not None:

@@ -11,6 +11,8 @@ from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Plain
 from unmet.mobility.readers._tables import quote
 
+_BEGUN = 6  # blocks parsed while others are inserted
+
 
 def insert_blocks(
     con: duckdb.DuckDBPyConnection,
@@ -33,7 +35,7 @@ def insert_blocks(
 
     rows, lines = Gathered(con, insert), 0
     try:
-        for future in ahead(columns, blocks(plain.path), threads=1):
+        for future in ahead(columns, blocks(plain.path, held=_BEGUN + 1), threads=1, begun=_BEGUN):
             found, held = future.result()
             if plain.stopped.is_set():
                 raise Uneven("nobody waits for it")
