@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from textwrap import shorten
 from types import TracebackType
 from typing import Any
 
@@ -249,5 +250,12 @@ def _checksum_or_none(path: Path) -> str | None:
 
 
 def _brief(source: Mapping[str, Any]) -> str:
-    text = ", ".join(f"{key} {value}" for key, value in sorted(source.items()) if value)
-    return text if len(text) <= 120 else text[:117] + "…"
+    """What a run was made from, as much as fits: whole words, and of many names the first."""
+
+    def words(value: Any) -> str:
+        if isinstance(value, (list, tuple)):
+            return f"{value[0]} and {len(value) - 1} more" if len(value) > 1 else ", ".join(map(str, value))
+        return str(value)
+
+    parts = [f"{key} {words(value)}" for key, value in sorted(source.items()) if value]
+    return shorten(", ".join(parts), 160, placeholder=" …")
