@@ -17,11 +17,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_sample_run(tmp_path_factory.mktemp("run"), places=5, days=14)
 
 
-@pytest.fixture
-def copy(folder: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(folder, tmp_path / "copy"))
-
-
 def refused(folder: Path) -> str:
     with pytest.raises(ValueError) as error:
         write_report(folder)

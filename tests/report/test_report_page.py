@@ -2,11 +2,8 @@
 
 import base64
 import hashlib
-import inspect
 import json
 import re
-import shutil
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,25 +11,9 @@ import numpy as np
 import pytest
 from sample_run import BREAK_NAME, FORMULA_NAME, SCRIPT_NAME, write_sample_run
 
-from unmet.planning import rank_moves
 from unmet.report import Live, read_run, render_page, write_report
 from unmet.report import _tables as tables
 from unmet.runs import read_columns, write_columns
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sample_run(tmp_path_factory.mktemp("run"), places=16, days=14)
-
-
-@pytest.fixture(scope="module")
-def page(folder: Path) -> str:
-    return write_report(folder).read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def copy(folder: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(folder, tmp_path / "copy"))
 
 
 class Elements(HTMLParser):
@@ -306,52 +287,6 @@ def test_many_places_get_fewer_days_and_a_shorter_horizon():
     assert _room(None, 60, 168) == (0, 168)
 
 
-def test_long_fleet_curves_are_thinned_with_both_ends():
-    from unmet.report._tables import thinned
-
-    rows = [{"fleet": n} for n in range(505)]
-    found = thinned(rows)
-    assert len(found) <= 62
-    assert (found[0], found[-1]) == (rows[0], rows[-1])
-    assert thinned(rows[:10]) == rows[:10]
-    assert thinned([]) == []
-
-
-def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str):
-    planned = read_run(folder).planned
-    assert planned is not None
-    # 14 days from Monday 1 April: the first day ahead is Monday 15 April.
-    assert (planned.weekday, planned.starts) == ("Monday", "2024-04-15T04:00")
-    assert "Planned for <strong>Monday, 15 Apr 2024</strong>, from 04:00" in page
-    assert "expected to be lost on Monday, 15 Apr 2024, from 04:00" in page
-    columns, _ = read_columns(folder / "lost.parquet")
-    clock = columns["ds"] - np.timedelta64(8, "h")  # New York in April, days from four on
-    for at, (_, wanted, lost) in zip(("2024-04-01", "2024-04-08"), planned.past, strict=True):
-        rows = clock.astype("datetime64[D]") == np.datetime64(at)
-        assert lost == pytest.approx(columns["lost_mean"][rows].sum())
-        assert wanted == pytest.approx(lost + columns["y"][rows].sum())
-    first, second = (f"{round(one[2]):,}" for one in planned.past)
-    assert f"The last two Mondays, from 04:00 too, lost {first} and {second} rides of " in page
-    assert "Moves start from the usual stock" in page
-    assert "take no account of distance" in page
-    assert "if no van comes in between" in page
-    assert "may still be given fewer vehicles" in page
-
-
-def test_only_fleets_near_the_usual_one_are_shown(folder: Path, copy: Path):
-    data, near_fleet = read_run(folder), tables.near_fleet
-    usual = sum(row["usual_stock"] for row in data.plan)
-    shown = [row["fleet"] for row in near_fleet(data)]
-    assert len(shown) < len(data.fleet)
-    assert min(shown) >= 0.7 * usual > min(row["fleet"] for row in data.fleet)
-    assert max(shown) <= 1.3 * usual < max(row["fleet"] for row in data.fleet)
-    # A plan for half as many again is shown, too.
-    more = tuple(row | {"target": 1.5 * row["usual_stock"]} for row in data.plan)
-    assert max(row["fleet"] for row in near_fleet(replace(data, plan=more))) > 1.4 * usual
-    (copy / "plan.csv").unlink()
-    assert near_fleet(read_run(copy)) == list(data.fleet)
-
-
 def test_models_are_said_to_be_chosen_among_networks(folder: Path, copy: Path, page: str):
     assert "The choice was among the censored quantile networks only" in page
     rows = [
@@ -377,12 +312,6 @@ def test_tables_show_the_digits_that_intervals_support(copy: Path):
     assert [cell.text for cell in cells[1:3]] == ["800", "730–860"]
 
 
-def test_the_limits_of_moves_are_those_that_the_page_states(page: str):
-    given = inspect.signature(rank_moves).parameters
-    words = f"A move is of {given['van'].default} vehicles at most and is listed if it saves at least "
-    assert words + f"{given['least_saved'].default} rides" in page
-
-
 def test_walkers_explain_why_a_place_does_not_add_up(copy: Path, page: str):
     words = "riders who were served next door are observed there, and wanted here"
     assert words not in page
@@ -390,14 +319,3 @@ def test_walkers_explain_why_a_place_does_not_add_up(copy: Path, page: str):
     totals["next_door"] = {"mean": 77, "q05": 60, "q95": 90}
     (copy / "lost_total.json").write_text(json.dumps(totals))
     assert words in write_report(copy).read_text(encoding="utf-8")
-
-
-def test_a_plan_for_a_smaller_fleet_says_that_more_is_lost(folder: Path, page: str):
-    data = read_run(folder)
-    usual = round(sum(row["usual_stock"] for row in data.plan))
-    assert f"With the usual stock of {usual} vehicles" in page
-    assert "</strong> fewer." in page
-    fewer = tuple(row | {"target": 1.0, "rides_saved": -2.0} for row in data.plan)
-    small = render_page(replace(data, plan=fewer))
-    assert f"which take {len(fewer)} vehicles, <strong>{2 * len(fewer)}</strong> more." in small
-    assert f"rides more would be lost with {len(fewer)} vehicles</dt><dd>{2 * len(fewer)}</dd>" in small

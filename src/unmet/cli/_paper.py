@@ -128,7 +128,7 @@ def paper(
 
 
 def _silent(title: str, tables: list[Any], checks: list[Any]) -> None:
-    pass
+    """What --quiet says."""
 
 
 def _say(title: str, tables: list[Any], checks: list[Any]) -> None:

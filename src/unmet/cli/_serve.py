@@ -51,4 +51,4 @@ def _say(line: str) -> None:
 
 
 def _silent(line: str) -> None:
-    pass
+    """What --quiet says."""

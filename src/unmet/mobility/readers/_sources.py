@@ -125,7 +125,7 @@ def unpack(source: Source, target: IO[bytes], max_bytes: int) -> None:
 
 
 class _Refused(Exception):
-    pass
+    """A source that is larger than allowed; its words are for the caller."""
 
 
 def _copy(
