@@ -41,18 +41,20 @@ class Ledger:
     record_keys: RecordKeys
     moves: bool = False  # whether table ``_moves`` holds any
 
-    def batches(self, edges: int = 0) -> list[tuple[int, int]]:
+    def batches(self, edges: int = 0, among: tuple[int, int] | None = None) -> list[tuple[int, int]]:
         """Runs of places with about so many events each: memory stays bounded, cost linear.
 
-        `edges` is the number of further events (starts of periods) of every place.
+        `edges` is the number of further events (starts of periods) of every place; `among` names the first
+        and the last place (``None``: all of them).
         """
-        found, begin, held = [], 0, 0
-        for no, size in enumerate(self.sizes):
+        begin, last = among or (0, len(self.sizes) - 1)
+        found, held = [], 0
+        for no, size in enumerate(self.sizes[begin : last + 1], begin):
             if held and held + size + edges > _EVENTS_PER_BATCH:
                 found.append((begin, no - 1))
                 begin, held = no, 0
             held += size + edges
-        return [*found, (begin, len(self.sizes) - 1)]
+        return [*found, (begin, last)]
 
 
 def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
@@ -85,7 +87,7 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         else "SELECT NULL::VARCHAR AS place, NULL::INTEGER AS capacity WHERE false"
     )
     con.execute(f"""
-        CREATE OR REPLACE TEMP TABLE _places AS
+        CREATE OR REPLACE TABLE _places AS
         WITH named AS (
             SELECT DISTINCT start_place AS place FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL
             UNION SELECT place FROM _recorded WHERE place IS NOT NULL)
@@ -164,5 +166,5 @@ def close_ledger(con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
     """Drop what holds the events; it may be as large as the rides."""
     ledger.ride_keys.close()
     ledger.record_keys.close()
-    con.execute("DROP TABLE IF EXISTS _moves")
-    con.execute("DROP TABLE IF EXISTS _records")
+    for table in ("_moves", "_records"):
+        con.execute(f"DROP TABLE IF EXISTS {table}")

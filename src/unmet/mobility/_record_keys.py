@@ -49,7 +49,7 @@ class RecordKeys:
 
     def of_places(self, con: duckdb.DuckDBPyConnection, first: int, last: int) -> Records:
         """Records of the places from `first` to `last`, which are counted from `first`."""
-        found = self.of_files(first, last)
+        found = self._packed(first, last)
         if found is not None:
             return found
         if self.keys is None:
@@ -57,7 +57,7 @@ class RecordKeys:
             return _fetch(con, f"SELECT key, level, open FROM _records WHERE {held}", first)
         return _fetch(con, f"{_SELECT} AND no BETWEEN {first} AND {last} {_ORDER}", first)
 
-    def of_files(self, first: int, last: int) -> Records | None:
+    def _packed(self, first: int, last: int) -> Records | None:
         """The same without the database; None where it must be asked: which of a second's records came last
         is known to the table only."""
         if self.first is None:

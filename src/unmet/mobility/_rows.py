@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unmet.mobility._ahead import ahead
-from unmet.mobility._connection import transaction
 from unmet.mobility._gathered import Gathered
 from unmet.mobility._hub_rows import gather_hubs
 from unmet.mobility._keys import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN
 from unmet.mobility._periods import Periods
 from unmet.mobility._segments import OPEN, Segments, segments
 from unmet.mobility._stock import Books, Progress
-from unmet.mobility._stream import Batch, load, load_files
+from unmet.mobility._stream import Batch, load
 
 if TYPE_CHECKING:
     import duckdb
 
 _Frame = dict[str, np.ndarray]
-_BEGUN = 12  # batches summed up while others are inserted
+_Written = tuple["duckdb.DuckDBPyConnection", dict[str, int]]  # rows not yet committed, and their seconds
+_ROWS_AT_ONCE = 4 * 122_880  # rows of a stretch, in whole row groups of DuckDB
+_AT_ONCE = 4  # stretches written at the same time
 _SECONDS = ("available_s", "empty_s", "closed_s", "unknown_s")
 
 # What a batch gives, with the stock at the end and the shares that a station's row needs.
@@ -64,7 +63,7 @@ def write_rows(
     """
     into, select = ("_panel", f"{_PANEL} ({_ROWS})") if members is None else ("_rows", _ROWS)
     try:
-        totals = _insert(con, _frames(con, books, periods, progress), into, select)
+        totals = _insert(con, books, periods, into, select, progress)
         if members is not None:
             gather_hubs(con, members)
             con.execute(f"CREATE OR REPLACE TABLE _panel AS {_PANEL} _hub_rows ORDER BY unique_id, ds")
@@ -81,49 +80,69 @@ def write_rows(
 
 
 def _insert(
-    con: duckdb.DuckDBPyConnection, frames: Iterator[_Frame], into: str, select: str
+    con: duckdb.DuckDBPyConnection,
+    books: Books,
+    periods: Periods,
+    into: str,
+    select: str,
+    progress: Progress | None,
 ) -> dict[str, int]:
-    """Write the rows of all batches, and sum up their seconds."""
+    """Write the rows of all places, and sum up their seconds.
+
+    Threads write a stretch of places each, in a transaction of its own; committed in order, their rows come
+    to stand in order. Places are numbered by name, so that this is the order of the panel.
+    """
+    edges = np.array([row[0] for row in con.execute("SELECT start FROM _periods ORDER BY start").fetchall()])
+    con.register("_frame", _no_rows())
+    con.execute(f"CREATE OR REPLACE TABLE {into} AS {select}")
+    con.unregister("_frame")
+
+    def write(item: tuple[duckdb.DuckDBPyConnection, tuple[int, int]]) -> _Written:
+        cursor, places = item
+        try:
+            cursor.execute("BEGIN")
+            rows = Gathered(cursor, lambda: f"INSERT INTO {into} {select}", in_order=True)
+            totals = dict.fromkeys(_SECONDS, 0)
+            for numbers in books.ledger.batches(len(edges), places):
+                batch = load(cursor, books.ledger, numbers)
+                frame = _sums(segments(batch, edges, periods.last, books.how), batch, edges)
+                rows.add(frame)
+                for name in _SECONDS:
+                    totals[name] += int(frame[name].sum(dtype=np.int64))
+            rows.flush()
+        except BaseException:
+            cursor.close()
+            raise
+        return cursor, totals
+
+    step = max(1, _ROWS_AT_ONCE // len(edges))
+    stretches = [
+        (first, min(first + step, books.ledger.places) - 1) for first in range(0, books.ledger.places, step)
+    ]
     totals = dict.fromkeys(_SECONDS, 0)
-
-    def sql() -> str:
-        return f"{f'INSERT INTO {into}' if rows.inserted else f'CREATE OR REPLACE TABLE {into} AS'} {select}"
-
-    rows = Gathered(con, sql, in_order=True)
-    with transaction(con):
-        for frame in frames:
-            rows.add(frame)  # places are numbered by name, so that rows come in the order of the panel
-            totals = {name: totals[name] + int(frame[name].sum(dtype=np.int64)) for name in _SECONDS}
-        rows.flush()
+    threads = min(int(con.execute("SELECT current_setting('threads')").fetchall()[0][0]), _AT_ONCE)
+    written = ahead(
+        write,
+        ((con.cursor(), places) for places in stretches),
+        threads,
+        discard=lambda found: found[0].close(),
+    )
+    for done, future in enumerate(written):
+        if progress:
+            progress("building rows", done, len(stretches))
+        cursor, seconds = future.result()
+        cursor.execute("COMMIT")
+        cursor.close()
+        totals = {name: totals[name] + seconds[name] for name in _SECONDS}
+    if progress:
+        progress("building rows", len(stretches), len(stretches))
     return totals
 
 
-def _frames(
-    con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, progress: Progress | None
-) -> Iterator[_Frame]:
-    """Sums of all batches in order; NumPy lets threads work side by side."""
-    edges = np.array([row[0] for row in con.execute("SELECT start FROM _periods ORDER BY start").fetchall()])
-    batches = books.ledger.batches(len(edges))
-
-    def sums(batch: Batch) -> _Frame:
-        return _sums(segments(batch, edges, periods.last, books.how), batch, edges)
-
-    def from_files(numbers: tuple[int, int]) -> _Frame | None:
-        batch = load_files(books.ledger, numbers)
-        return None if batch is None else sums(batch)
-
-    futures: Iterator[Future[_Frame | None]] = (
-        ahead(sums, (load(con, books.ledger, numbers) for numbers in batches))
-        if books.ledger.moves
-        else ahead(from_files, batches, begun=_BEGUN)
-    )
-    for done, (numbers, future) in enumerate(zip(batches, futures)):
-        if progress:
-            progress("building rows", done, len(batches))
-        frame = future.result()
-        yield sums(load(con, books.ledger, numbers)) if frame is None else frame
-    if progress:
-        progress("building rows", len(batches), len(batches))
+def _no_rows() -> _Frame:
+    """A frame as :func:`_sums` makes them, without any rows."""
+    names = ("no", "period", "y", "returns", "deliveries", "removals", "stock_start", *_SECONDS)
+    return {**{name: np.zeros(0, np.int32) for name in names}, "start": np.zeros(0, np.int64)}
 
 
 def _sums(found: Segments, batch: Batch, edges: np.ndarray) -> _Frame:

@@ -36,17 +36,6 @@ def load(con: duckdb.DuckDBPyConnection, ledger: Ledger, batch: tuple[int, int])
             f"SELECT no - {first} AS no, t, change FROM _moves WHERE no BETWEEN {first} AND {last}"
         ).fetchnumpy()
         moves = pack_moves(found["no"], found["t"], np.asarray(found["change"]))
-    return _batch(ledger, batch, moves, ledger.record_keys.of_places(con, first, last))
-
-
-def load_files(ledger: Ledger, batch: tuple[int, int]) -> Batch | None:
-    """The same without the database, so that threads may do it; None where it must be asked."""
-    records = None if ledger.moves else ledger.record_keys.of_files(*batch)
-    return None if records is None else _batch(ledger, batch, np.zeros(0, np.int64), records)
-
-
-def _batch(ledger: Ledger, batch: tuple[int, int], moves: np.ndarray, records: Records) -> Batch:
-    first, last = batch
     low, high = places_between(first, last)
     return Batch(
         first,
@@ -54,5 +43,5 @@ def _batch(ledger: Ledger, batch: tuple[int, int], moves: np.ndarray, records: R
         ledger.observed[first : last + 1],
         ledger.ride_keys.between(low, high) - low,
         moves,
-        records,
+        ledger.record_keys.of_places(con, first, last),
     )

@@ -15,6 +15,9 @@ class Example:
     expected: tuple[tuple[str | None, ...], ...]
 
 
+STATUS = (
+    "last_reported,num_bikes_available,is_renting,station_id,is_returning,is_installed,num_docks_available\n"
+)
 OLD = (
     "tripduration,starttime,stoptime,start station id,start station name,start station latitude,"
     "start station longitude,end station id,end station name,end station latitude,end station longitude,"

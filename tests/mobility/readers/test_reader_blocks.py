@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reader_fixtures import OLD
+from reader_fixtures import NEW_YORK, OLD, STATUS
 
 from unmet.mobility import _gathered, read_stations, read_status, read_trips
 from unmet.mobility.readers import _csv, _ready
@@ -16,11 +16,7 @@ from unmet.mobility.readers._blocks import Block, Uneven, blocks, padded
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._stamp_blocks import local_times, to_utc
 
-NEW_YORK = "America/New_York"
 EPOCH = datetime(1970, 1, 1)
-STATUS = (
-    "last_reported,num_bikes_available,is_renting,station_id,is_returning,is_installed,num_docks_available"
-)
 TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2099, 12, 31, 23, 59, 59))
 
 
@@ -104,7 +100,7 @@ def test_equal_codes_mean_equal_texts(texts: list[str]) -> None:
 
 
 def test_texts_that_hardly_repeat_are_not_coded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unmet.mobility.readers._codes._MOST", 3)
+    monkeypatch.setattr("unmet.mobility.readers._codes.MOST", 3)
     with pytest.raises(Uneven, match="distinct"):
         Codes(1, 1).of(_block(list("abcd")))
     with pytest.raises(Uneven, match="long"):
@@ -261,7 +257,7 @@ def test_one_odd_trip_is_seen(con, tmp_path, monkeypatch, ways, bad) -> None:  #
 )
 def test_records_by_three_ways(con, tmp_path, monkeypatch, ways, bad, same) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "status.csv"
-    path.write_text(STATUS + "\n" + "1604188880,5,1,s1,1,1,9\n1604188940,12,0,00042,1,0,0\n" * 2 + bad)
+    path.write_text(STATUS + "1604188880,5,1,s1,1,1,9\n1604188940,12,0,00042,1,0,0\n" * 2 + bad)
     one, two, three = _three_ways(con, monkeypatch, lambda: read_status(con, path), RECORDS)
     assert (ways[0] == "blocks") is same
     assert one == two == three
@@ -272,7 +268,7 @@ def test_the_last_record_of_a_moment_counts_however_far_it_is_from_the_first(con
     for number, available in ((7, 1), (120_000, 2), (240_000, 3)):
         lines[number] = f"1604188000,{available},1,s9,1,1,9\n"
     path = tmp_path / "status.csv"
-    path.write_text(STATUS + "\n" + "".join(lines))
+    path.write_text(STATUS + "".join(lines))
     assert read_status(con, path).duplicates == 2
     assert ways == ["blocks"]
     assert con.execute("SELECT available FROM status WHERE place = 's9'").fetchall() == [(3,)]

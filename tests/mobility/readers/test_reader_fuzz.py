@@ -9,14 +9,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from reader_fixtures import EXAMPLES
+from reader_fixtures import EXAMPLES, STATUS
 
 from unmet.mobility import read_stations, read_status, read_trips
 
-STATUS = (
-    "last_reported,num_bikes_available,is_renting,station_id,is_returning,is_installed,num_docks_available\n"
-    + "".join(f"{1604188880 + 60 * n},{n % 9},1,s{n % 3},1,1,{9 - n % 9}\n" for n in range(40))
-)
+RECORDS = STATUS + "".join(f"{1604188880 + 60 * n},{n % 9},1,s{n % 3},1,1,{9 - n % 9}\n" for n in range(40))
 FEED = json.dumps(
     {
         "last_updated": 1604188880,
@@ -172,7 +169,7 @@ def attempt(con: duckdb.DuckDBPyConnection, path: Path, kind: str) -> str:
 
 
 CASES = [(name, "trips", longer(example.text).encode()) for name, example in EXAMPLES.items()]
-CASES += [("status", "status", STATUS.encode()), ("feed", "status", FEED.encode())]
+CASES += [("status", "status", RECORDS.encode()), ("feed", "status", FEED.encode())]
 CASES += [("information", "stations", INFORMATION.encode())]
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import duckdb
 import pytest
-from reader_fixtures import EXAMPLES
+from reader_fixtures import EXAMPLES, STATUS
 
 from unmet.mobility import read_status, read_trips
 from unmet.mobility.readers import _csv, _driver, _ready
@@ -13,9 +13,6 @@ TRIPS = "SELECT * FROM trips ORDER BY source, line"
 HEADER = "ride_id,started_at,ended_at,start_station_id,start_station_name,end_station_id,end_station_name"
 HEADER += ",start_lat,start_lng,end_lat,end_lng,rideable_type,member_casual\n"
 ROW = "{id},{start},2021-02-03 23:31:28,{place},Grove,JC2,Newport,{lat},-74.0,40.7,-74.1,docked_bike,member\n"
-STATUS = (
-    "last_reported,num_bikes_available,is_renting,station_id,is_returning,is_installed,num_docks_available\n"
-)
 
 
 @pytest.fixture

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from reader_fixtures import NEW, NEW_YORK
+from reader_fixtures import NEW, NEW_YORK, STATUS
 
 from unmet.mobility import read_status, read_trips
 from unmet.mobility.readers import _duplicates
-
-STATUS = (
-    "last_reported,num_bikes_available,is_renting,station_id,is_returning,is_installed,num_docks_available\n"
-)
 
 
 def month(folder: Path, name: str, rides: int, prefix: str, odd: str = "") -> Path:

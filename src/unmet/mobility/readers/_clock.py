@@ -26,6 +26,10 @@ class Doubled:
     shift: timedelta
 
 
+# A ride that touches a doubled hour: line, local start and end, seconds ridden where the file says so.
+Doubtful = tuple[int, datetime, datetime | None, float | None]
+
+
 def check_zone(zone: str | None, times: str) -> None:
     """Refuse an unknown zone or an unknown kind of stamp."""
     if times not in ("local", "utc"):
@@ -117,14 +121,12 @@ def shift_of(local: datetime, zone: str) -> timedelta | None:
     return None
 
 
-def resolve(
-    rows: list[tuple[int, datetime, datetime | None, float | None]], zone: str
-) -> dict[int, tuple[timedelta, timedelta]]:
+def resolve(rows: list[Doubtful], zone: str) -> dict[int, tuple[timedelta, timedelta]]:
     """Decide for rides of one file that touch a doubled hour which occurrence is meant.
 
     Parameters
     ----------
-    rows : (line, local start, local end, seconds ridden where the file says so), by line.
+    rows : ordered by line.
 
     Returns
     -------
@@ -181,7 +183,7 @@ def _clock_change(start: datetime, end: datetime, zone: str) -> timedelta:
     return offset(start) - offset(end)
 
 
-def _switches(rows: list[tuple[int, datetime, datetime | None, float | None]], zone: str) -> dict[str, int]:
+def _switches(rows: list[Doubtful], zone: str) -> dict[str, int]:
     """Per date the line at which starts fall back, where they do so exactly once."""
     drops: dict[str, list[int]] = {}
     last: dict[str, datetime] = {}

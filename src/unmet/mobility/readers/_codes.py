@@ -7,7 +7,7 @@ import numpy as np
 
 from unmet.mobility.readers._blocks import FIRST, WIDEST, Block, Uneven
 
-_MOST = 200_000  # distinct texts; where there are more, they do not repeat enough
+MOST = 200_000  # distinct texts; where there are more, they do not repeat enough
 _SLOT_BITS = 14
 _SEED = np.random.Generator(np.random.PCG64(20)).integers(0, 2**63, WIDEST // 8, np.uint64) * np.uint64(2) + (
     np.uint64(1)
@@ -70,7 +70,7 @@ class Codes:
     def _add(self, words: list[np.ndarray]) -> None:
         _, missing = self._known(words)  # another thread may have added them meanwhile
         new = np.unique(np.stack([word[missing] for word in words], axis=1), axis=0)
-        if len(self.texts) + len(new) > _MOST:
+        if len(self.texts) + len(new) > MOST:
             raise Uneven("too many distinct texts")
         self.texts += [row.tobytes().rstrip(b"\0") for row in new]
         self._learn(new)

@@ -53,7 +53,7 @@ def read_stations(
     run = _driver.Reading(con, "stations", "new_stations", insert, max_bytes, None, progress)
     try:
         run.run(paths)
-        run.check_sums()
+        run.check_sums(count(con, "SELECT count(*) FROM new_stations WHERE reason IS NULL"))
         run.check_share(max_reject_share)
         repeated = _drop_repeated(con)
         if repeated:

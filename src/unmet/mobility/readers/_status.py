@@ -6,11 +6,13 @@ from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import check_zone
 from unmet.mobility.readers._csv import Relation
+from unmet.mobility.readers._distinct import Proof
 from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._duplicates import drop_repeated
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._report import StatusReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
+from unmet.mobility.readers._staging import Staging, names_of
 from unmet.mobility.readers._stamps import guess
 from unmet.mobility.readers._status_blocks import insert_status
 from unmet.mobility.readers._status_rows import status_sql
@@ -22,7 +24,8 @@ from unmet.mobility.readers._tables import (
     replace_rejects,
 )
 
-_EXTRA = "line BIGINT, source_number INTEGER, reason VARCHAR"
+_KEPT = "line BIGINT, source_number INTEGER"
+_EXTRA = "reason VARCHAR"
 # Columns that only feeds of vehicles fill; even an empty column costs time in a large table.
 _OF_VEHICLES = "vehicle_id VARCHAR, lat DOUBLE, lng DOUBLE, state VARCHAR, event VARCHAR"
 
@@ -53,7 +56,8 @@ def read_status(
     check_zone(zone, times)
     ensure_tables(con)
     new_rejects(con)
-    con.execute(f"CREATE OR REPLACE TABLE new_status({TABLES['status']}, {_EXTRA})")
+    staging = Staging(con, "status", _KEPT, _EXTRA)
+    proof = Proof()
 
     def insert(
         con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, source: Source, number: int
@@ -66,18 +70,19 @@ def read_status(
                 "or times='utc' if they are UTC"
             )
         if relation.plain is not None:
-            return insert_status(con, relation, layout, number)
+            return insert_status(con, relation, layout, number, proof)
+        proof.give_up()
         vehicles = "vehicle_id" in layout.positions
         for column in _OF_VEHICLES.split(", ") if vehicles else ():
             con.execute(f"ALTER TABLE new_status ADD COLUMN IF NOT EXISTS {column}")
-        names = _listed(f"{TABLES['status']}, {_EXTRA}" + (f", {_OF_VEHICLES}" if vehicles else ""))
+        names = _listed(f"{TABLES['status']}, {_KEPT}, {_EXTRA}" + (f", {_OF_VEHICLES}" if vehicles else ""))
         sql = status_sql(relation, layout, zone if local else None, number)
         return count(con, f"INSERT INTO new_status({names}) {sql}")
 
     run = _driver.Reading(con, "status", "new_status", insert, max_bytes, None, progress)
     try:
         run.run(paths)
-        run.check_sums()
+        run.check_sums(staging.unite())
         run.check_share(max_reject_share)
         reasons = run.reasons()
         con.execute(f"CREATE OR REPLACE TABLE new_vehicles({TABLES['vehicles']})")
@@ -87,9 +92,9 @@ def read_status(
                 "WHERE vehicle_id IS NOT NULL ORDER BY ALL"
             )
             con.execute("DELETE FROM new_status WHERE vehicle_id IS NOT NULL")
-        drop_repeated(con)
-        for item in f"{_EXTRA}, {_OF_VEHICLES}".split(", "):
-            con.execute(f"ALTER TABLE new_status DROP COLUMN IF EXISTS {item.split()[0]}")
+        if not proof.holds():
+            drop_repeated(con)
+        staging.strip(_OF_VEHICLES)
         with transaction(con):
             for name in ("status", "vehicles"):
                 con.execute(f"DROP TABLE {name}")
@@ -98,15 +103,15 @@ def read_status(
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the status: {' '.join(str(error).split())[:300]}") from error
     finally:
-        con.execute("DROP TABLE IF EXISTS new_status")
+        staging.discard()
         con.execute("DROP TABLE IF EXISTS new_vehicles")
         con.execute("DROP TABLE IF EXISTS new_rejects")
     return _report(con, run, reasons)
 
 
 def _listed(columns: str) -> str:
-    """Names of declared columns."""
-    return ", ".join(item.split()[0] for item in columns.split(", "))
+    """Names of declared columns, as SQL wants them."""
+    return ", ".join(f'"{name}"' for name in names_of(columns))
 
 
 def _report(con: duckdb.DuckDBPyConnection, run: _driver.Reading, reasons: dict[str, int]) -> StatusReport:

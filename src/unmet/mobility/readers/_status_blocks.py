@@ -6,6 +6,7 @@ import numpy as np
 from unmet.mobility.readers._blocks import Block, Uneven
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Relation
+from unmet.mobility.readers._distinct import Pairs, Proof
 from unmet.mobility.readers._frame import Columns, Texts, insert_blocks
 from unmet.mobility.readers._quick import even_text, stop_unless
 from unmet.mobility.readers._recognise import Layout
@@ -14,13 +15,19 @@ _EARLIEST, _LATEST = 631_152_000, 4_102_444_799  # POSIX seconds of 1990 and 210
 _DIGITS = 6  # of a number of vehicles or docks
 
 
-def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, number: int) -> int:
-    """Insert the records of a plain file; returns how many, or -1 where it needs another way."""
+def insert_status(
+    con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, number: int, proof: Proof
+) -> int:
+    """Insert the records of a plain file; returns how many, or -1 where it needs another way.
+
+    `proof` learns that a place has one record at a time.
+    """
     assert relation.plain is not None
     where = {name: columns[0] for name, columns in layout.positions.items()}
     codes = Codes(where["place"], where["place"])
     flags = [name for name in ("renting", "returning", "installed") if name in where]
 
+    pairs = Pairs()
     lines = 1
 
     def parse(block: Block) -> Columns:
@@ -32,6 +39,7 @@ def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: La
         line = np.arange(lines + 1, lines + 1 + block.rows)
         lines += block.rows
         found = {"code": codes.of(block), "at": at, "line": line}
+        pairs.add(found["code"], at)
         for name in ("available", "docks"):
             if name in where:
                 found[name] = block.whole(where[name], _DIGITS).astype(np.int32)
@@ -53,10 +61,9 @@ def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: La
     )
     texts = Texts(con, "_status_texts", codes, select, relation.plain.delimiter)
     sql = f"""
-        INSERT INTO new_status(
-            place, "at", available, docks, renting, "returning", line, source_number, reason)
+        INSERT INTO plain_status
         SELECT place, make_timestamp(f."at" * 1000000), available, {"docks" if "docks" in where else "NULL"},
-               {flag("renting")}, {flag("returning")}, f.line, {number}, NULL
+               {flag("renting")}, {flag("returning")}, f.line, {number}
         FROM _frame AS f JOIN _status_texts USING (code)"""
 
     def insert() -> str:
@@ -64,5 +71,7 @@ def insert_status(con: duckdb.DuckDBPyConnection, relation: Relation, layout: La
         return sql
 
     rows = insert_blocks(con, relation.plain, len(layout.header), parse, insert)
+    if rows > 0:
+        proof.add(pairs, [name for (name,) in con.execute("SELECT place FROM _status_texts").fetchall()])
     con.execute("DROP TABLE IF EXISTS _status_texts")
     return rows

@@ -1,17 +1,23 @@
 """Trips of a plain file: stamps by arithmetic on their digits, stations and vehicles by code."""
 
+from datetime import datetime, timedelta
+
 import duckdb
 import numpy as np
 
 from unmet.mobility.readers._blocks import Block
+from unmet.mobility.readers._clock import Doubtful
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Relation
+from unmet.mobility.readers._distinct import Pairs, Proof
 from unmet.mobility.readers._frame import Columns, Texts, insert_blocks
 from unmet.mobility.readers._quick import STATION, even_text, run_of, stop_unless
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamp_blocks import check_years, local_times, to_utc
 from unmet.mobility.readers._tables import quote
 from unmet.mobility.readers._trip_rows import A_DAY, LIMITS, Reading, is_test
+
+_EPOCH = datetime(1970, 1, 1)
 
 
 def insert_trips(
@@ -21,11 +27,17 @@ def insert_trips(
     reading: Reading,
     source: str,
     number: int,
-    format: int,
+    proof: Proof,
+    doubled: dict[int, list[Doubtful]],
 ) -> int:
     """Insert the trips of a plain file; returns how many, or -1 where it needs another way.
 
     What a line says about a station repeats from ride to ride: each distinct text is taken apart once.
+
+    Parameters
+    ----------
+    proof : learns that a vehicle starts but once at a time.
+    doubled : receives, under `number`, the rides in the hour that occurs twice.
     """
     assert relation.plain is not None
     where = {name: columns[0] for name, columns in layout.positions.items()}
@@ -37,7 +49,8 @@ def insert_trips(
     if "vehicle" in where:
         codes["vehicle"] = Codes(where["vehicle"], where["vehicle"])
     form, zone = str(reading.form), reading.zone
-    twice: list[str] = []  # rides in the hour that occurs twice, as rows of SQL
+    twice: list[Doubtful] = []
+    pairs = Pairs()
     lines = 1
 
     def parse(block: Block) -> Columns:
@@ -54,25 +67,44 @@ def insert_trips(
             check_years(times)
         line = np.arange(lines + 1, lines + 1 + block.rows)
         for row in np.flatnonzero(doubled).tolist() if doubled is not None else ():
-            seconds = quote(block.text(row, where["seconds"])) if "seconds" in where else "NULL"
-            twice.append(f"({line[row]}, {local['start'][row]}, {local['end'][row]}, {seconds})")
+            start, end = (_EPOCH + timedelta(microseconds=int(local[side][row])) for side in ("start", "end"))
+            seconds = _number(block.text(row, where["seconds"])) if "seconds" in where else None
+            twice.append((int(line[row]), start, end, seconds))
         lines += block.rows
-        return {**{f"{name}_code": found.of(block) for name, found in codes.items()}, **utc, "line": line}
+        numbers = {name: found.of(block) for name, found in codes.items()}
+        if "vehicle" in numbers:
+            pairs.add(numbers["vehicle"], utc["start"])
+        return {**{f"{name}_code": code for name, code in numbers.items()}, **utc, "line": line}
 
     texts = [
         Texts(con, f"_{name}_texts", found, _texts_sql(where, name), relation.plain.delimiter)
         for name, found in codes.items()
     ]
 
+    sql = _sql("vehicle" in codes, source, number)
+
     def insert() -> str:
         for some in texts:
             some.update()
-        return _sql("vehicle" in codes, twice, source, number, format)
+        return sql
 
     rows = insert_blocks(con, relation.plain, len(layout.header), parse, insert)
     for name in codes:
         con.execute(f"DROP TABLE IF EXISTS _{name}_texts")
+    vehicles = [text.decode() for text in codes["vehicle"].texts] if "vehicle" in codes else [""]
+    if rows >= 0:
+        if twice or "" in vehicles:  # times will be changed, or nobody knows which vehicle it was
+            proof.give_up()
+        proof.add(pairs, vehicles)
+        doubled[number] = twice
     return rows
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _texts_sql(where: dict[str, int], name: str) -> str:
@@ -98,21 +130,16 @@ def _texts_sql(where: dict[str, int], name: str) -> str:
         LEFT JOIN station_ids AS ids ON ids.id = coalesce(cells.place, name)"""
 
 
-def _sql(vehicles: bool, twice: list[str], source: str, number: int, format: int) -> str:
+def _sql(vehicles: bool, source: str, number: int) -> str:
     """SQL that inserts the rows of ``_frame`` into the staging table."""
-    doubled = "NULL::TIMESTAMP, NULL::TIMESTAMP, NULL::DOUBLE"
-    join = ""
-    if twice:
-        doubled = "make_timestamp(d.a), make_timestamp(d.b), try_cast(d.seconds AS DOUBLE)"
-        join = f"LEFT JOIN (VALUES {', '.join(twice)}) AS d(line, a, b, seconds) ON d.line = f.line"
     return f"""
-        INSERT INTO new_trips
+        INSERT INTO plain_trips
         SELECT NULL, {"v.vehicle" if vehicles else "NULL"}, make_timestamp(f.start), make_timestamp(f."end"),
             s.place, e.place, s.lat, s.lng, e.lat, e.lng,
             CASE WHEN s.test THEN 'test-station' WHEN f."end" - f.start > {A_DAY} THEN 'over-a-day'
                  WHEN e.test THEN 'test-station' WHEN f."end" < f.start THEN 'ends-before-start'
                  WHEN f."end" = f.start THEN 'zero-length' END,
-            {quote(source)}, f.line, NULL, false, {doubled}, {format}, {number}
+            {quote(source)}, f.line, {number}
         FROM _frame AS f
         JOIN _start_texts AS s ON s.code = f.start_code JOIN _end_texts AS e ON e.code = f.end_code
-        {"JOIN _vehicle_texts AS v ON v.code = f.vehicle_code" if vehicles else ""} {join}"""
+        {"JOIN _vehicle_texts AS v ON v.code = f.vehicle_code" if vehicles else ""}"""

@@ -7,15 +7,14 @@ from unmet.mobility.readers._formats import RIDER_TRIPS, TEST_STATIONS, TRIP_FIE
 from unmet.mobility.readers._quick import TRIP_TEXTS, even_text, stop_unless
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamps import EARLIEST, LATEST, absolute_time, plain_time
-from unmet.mobility.readers._tables import TABLES, quote
+from unmet.mobility.readers._tables import quote
 
 # Columns of the staging table beyond those of `trips`, dropped at the end.
+KEPT = "source_number INTEGER"
 EXTRA = (
     "reason VARCHAR, left_out BOOLEAN, local_start TIMESTAMP, local_end TIMESTAMP, seconds DOUBLE, "
-    "format UTINYINT, source_number INTEGER"
+    "format UTINYINT"
 )
-STAGING = f"{TABLES['trips']}, {EXTRA}"
-EXTRA_NAMES = [item.split()[0] for item in EXTRA.split(", ")]
 LIMITS = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
 A_DAY = 86_400_000_000  # microseconds
 
@@ -94,11 +93,11 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
         SELECT ride_text, vehicle_text, started, ended,
             {_place("start", reading)} AS start_place, {_place("end", reading)} AS end_place,
             start_lat, start_lng, end_lat, end_lng,
-            {_flag(layout)} AS flag, {quote(source)} AS source, line,
+            {_flag(layout)} AS flag, {quote(source)} AS source, line, {number},
             reason, {_left_out(reading)} AS left_out,
             CASE WHEN doubled THEN start_plain END, CASE WHEN doubled THEN end_plain END,
             CASE WHEN doubled THEN try_cast(seconds_text AS DOUBLE) END,
-            {format}, {number}
+            {format}
         FROM ({level_4}) AS rows {_joins(reading)}
     """
 

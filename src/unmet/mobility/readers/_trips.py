@@ -7,13 +7,15 @@ import duckdb
 
 from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
-from unmet.mobility.readers._clock import check_zone, resolve
+from unmet.mobility.readers._clock import Doubtful, check_zone, resolve
 from unmet.mobility.readers._csv import Relation
+from unmet.mobility.readers._distinct import Proof
 from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._duplicates import drop_duplicates
 from unmet.mobility.readers._recognise import Layout, check_columns, plain
 from unmet.mobility.readers._report import TripsReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
+from unmet.mobility.readers._staging import Staging
 from unmet.mobility.readers._stamps import guess, years_of
 from unmet.mobility.readers._tables import (
     count,
@@ -23,9 +25,12 @@ from unmet.mobility.readers._tables import (
     replace_rejects,
 )
 from unmet.mobility.readers._trip_blocks import insert_trips
-from unmet.mobility.readers._trip_rows import EXTRA_NAMES, STAGING, Reading, length_flag, trip_sql
+from unmet.mobility.readers._trip_rows import EXTRA, KEPT, Reading, length_flag, trip_sql
 
 Keep = Mapping[str, str | Sequence[str]]
+_DOUBLED = """
+    SELECT source_number, line, local_start, local_end, seconds FROM new_trips
+    WHERE local_start IS NOT NULL ORDER BY source_number, line"""
 
 
 def read_trips(
@@ -70,10 +75,12 @@ def read_trips(
     wanted = _check_keep(keep)
     ensure_tables(con)
     new_rejects(con)
-    con.execute(f"CREATE OR REPLACE TABLE new_trips({STAGING})")
+    staging = Staging(con, "trips", KEPT, EXTRA)
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
     formats: list[str] = []
     lock = threading.Lock()
+    proof = Proof()
+    doubled: dict[int, list[Doubtful]] = {}  # by the number of a plain file
     reconcile = bool(count(con, "SELECT count(*) FROM station_ids"))
 
     def insert(
@@ -100,24 +107,27 @@ def read_trips(
             )
         kind = formats.index(layout.format.name)
         if relation.plain is not None:
-            return insert_trips(con, relation, layout, reading, source.name, number, kind)
+            return insert_trips(con, relation, layout, reading, source.name, number, proof, doubled)
+        proof.give_up()
+        doubled.pop(number, None)
         sql = trip_sql(relation.sql, layout, reading, source.name, number, kind)
         return count(con, f"INSERT INTO new_trips {sql}")
 
     run = _driver.Reading(con, "trips", "new_trips", insert, max_bytes, mapping, progress)
     try:
         run.run(paths)
-        run.check_sums()
+        run.check_sums(staging.unite())
         run.check_share(max_reject_share)
+        left_out = 0
+        if staging.mixed:
+            for number, line, *ride in con.execute(_DOUBLED).fetchall():
+                doubled.setdefault(number, []).append((line, *ride))
+            left_out = count(con, "DELETE FROM new_trips WHERE left_out")
         if zone is not None:
-            _resolve_doubled(con, zone)
-        left_out = count(con, "SELECT count(*) FROM new_trips WHERE left_out")
-        if left_out:
-            con.execute("DELETE FROM new_trips WHERE left_out")
-        duplicates = drop_duplicates(con, "new_trips")
+            _resolve_doubled(con, zone, doubled)
+        duplicates = 0 if proof.holds() else drop_duplicates(con, "new_trips")
         reasons = run.reasons()
-        for name in EXTRA_NAMES:
-            con.execute(f"ALTER TABLE new_trips DROP COLUMN {name}")
+        staging.strip()
         with transaction(con):
             con.execute("DROP TABLE trips")
             con.execute("ALTER TABLE new_trips RENAME TO trips")
@@ -125,7 +135,7 @@ def read_trips(
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the trips: {' '.join(str(error).split())[:300]}") from error
     finally:
-        con.execute("DROP TABLE IF EXISTS new_trips")
+        staging.discard()
         con.execute("DROP TABLE IF EXISTS new_rejects")
         con.execute("DROP TABLE IF EXISTS kept_places")
     return _report(con, run, reasons, duplicates, left_out, zone)
@@ -201,18 +211,11 @@ def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layou
     return bool(found and found[0] is not None and 12 < found[0] <= 31 and (found[1] or 0) <= 12)
 
 
-def _resolve_doubled(con: duckdb.DuckDBPyConnection, zone: str) -> None:
+def _resolve_doubled(con: duckdb.DuckDBPyConnection, zone: str, doubled: dict[int, list[Doubtful]]) -> None:
     """Move rides in the hour that occurs twice to its second occurrence where that is meant."""
-    rows = con.execute(
-        "SELECT source_number, line, local_start, local_end, seconds FROM new_trips "
-        "WHERE local_start IS NOT NULL ORDER BY source_number, line"
-    ).fetchall()
-    by_source: dict[int, list] = {}
-    for number, line, start, end, seconds in rows:
-        by_source.setdefault(number, []).append((line, start, end, seconds))
     moves = [
         f"({number}, {line}, {a.total_seconds():.0f}, {b.total_seconds():.0f})"
-        for number, group in by_source.items()
+        for number, group in sorted(doubled.items())
         for line, (a, b) in resolve(group, zone).items()
     ]
     if not moves:
