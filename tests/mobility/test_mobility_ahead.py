@@ -1,5 +1,6 @@
 """Results in order while threads work ahead, and nothing forgotten when the caller stops."""
 
+import sys
 import threading
 import time
 
@@ -68,3 +69,16 @@ def test_no_more_are_begun_than_allowed():
     coming.close()
     assert len(begun) <= 5
     assert [future.result() for future in ahead(work, range(10), threads=1, begun=5)] == list(range(10))
+
+
+def test_turns_are_short_only_while_threads_work():
+    usual = sys.getswitchinterval()
+    one = ahead(lambda number: number, range(3))
+    next(one)
+    two = ahead(lambda number: number, range(3))
+    next(two)
+    assert sys.getswitchinterval() < usual
+    one.close()
+    assert sys.getswitchinterval() < usual
+    two.close()
+    assert sys.getswitchinterval() == usual

@@ -10,7 +10,7 @@ import numpy as np
 from unmet.mobility._ahead import ahead
 from unmet.mobility._connection import spill_folder
 from unmet.mobility._keys import PICKUP, RETURN, packed, place_of_keys
-from unmet.mobility._record_keys import RecordKeys, write_records
+from unmet.mobility._record_keys import RecordKeys, sum_up_records, write_records
 from unmet.mobility._sorted import SortedIntegers
 from unmet.mobility._stretches import stretches
 
@@ -79,8 +79,14 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
     """
     if not exists(con, trips):
         raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
-    recorded = "SELECT DISTINCT place FROM status" if status else "SELECT NULL::VARCHAR AS place WHERE false"
-    con.execute(f"CREATE OR REPLACE TEMP TABLE _recorded AS {recorded}")
+    sum_up_records(con, status)
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _starts AS
+        SELECT start_place AS place, count(*) AS rides, count(started_at) AS starts,
+               epoch_us(min(started_at)) AS first, epoch_us(max(started_at)) AS last,
+               count(ended_at) FILTER (end_place IS NOT NULL) AS ends,
+               epoch_us(min(ended_at)) AS first_end, epoch_us(max(ended_at)) AS last_end
+        FROM "{trips}" WHERE {COUNTED} GROUP BY 1""")
     docks = (
         "SELECT place, max(capacity) AS capacity FROM stations GROUP BY place"
         if capacity
@@ -89,17 +95,22 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
     con.execute(f"""
         CREATE OR REPLACE TABLE _places AS
         WITH named AS (
-            SELECT DISTINCT start_place AS place FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL
+            SELECT place FROM _starts WHERE place IS NOT NULL
             UNION SELECT place FROM _recorded WHERE place IS NOT NULL)
         SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place,
                d.capacity::INTEGER AS capacity, r.place IS NOT NULL AS observed
         FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN _recorded r USING (place)
-        ORDER BY place;
-        DROP TABLE _recorded""")
+        ORDER BY place""")
     con.execute("CREATE OR REPLACE TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
     ledger = _count(con, trips)
     sizes = np.zeros(ledger.places, np.int64)
-    for kind, place, moment in ((PICKUP, "start_place", "started_at"), (RETURN, "end_place", "ended_at")):
+    extents = con.execute("""
+        SELECT sum(starts)::BIGINT, min(first), max(last), sum(ends)::BIGINT, min(first_end), max(last_end)
+        FROM _starts""").fetchall()[0]
+    for kind, place, moment, extent in (
+        (PICKUP, "start_place", "started_at", extents[:3]),
+        (RETURN, "end_place", "ended_at", extents[3:]),
+    ):
         where = f"{COUNTED} AND {place} IS NOT NULL"
         parts = (
             con.execute(f"""
@@ -107,7 +118,7 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
                 FROM "{trips}" JOIN _places ON place = {place} WHERE {where} AND {here}""").fetchnumpy()[
                 "key"
             ]
-            for here in stretches(con, f'"{trips}"', moment, where, _AT_ONCE)
+            for here in stretches(moment, extent, _AT_ONCE)
         )
         for part in ahead(np.sort, parts):
             keys = np.asarray(part.result(), np.int64)
@@ -124,13 +135,13 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
 
 
 def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
-    rides = con.execute(f"""
-        SELECT count(*), epoch_us(min(started_at)) // 1000000, epoch_us(max(started_at)) // 1000000
-        FROM "{trips}" WHERE {COUNTED} AND started_at IS NOT NULL AND start_place IS NOT NULL""").fetchone()
+    rides = con.execute("""
+        SELECT coalesce(sum(starts), 0)::BIGINT, min(first) // 1000000, max(last) // 1000000
+        FROM _starts WHERE place IS NOT NULL""").fetchone()
     places = con.execute(
         "SELECT coalesce(capacity, -1) AS capacity, observed FROM _places ORDER BY no"
     ).fetchnumpy()
-    lost = con.execute(f'SELECT count(*) FROM "{trips}" WHERE {COUNTED} AND start_place IS NULL').fetchone()
+    lost = con.execute("SELECT coalesce(sum(rides), 0)::BIGINT FROM _starts WHERE place IS NULL").fetchone()
     assert rides
     assert lost
     if not rides[0]:

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 _KNOWN = 'available IS NOT NULL AND "at" IS NOT NULL'
 _SELECT = f"""
     SELECT {packed("no", '"at"', EDGE)} AS key, available::INTEGER AS level, coalesce(renting, true) AS open
-    FROM status JOIN _places USING (place) WHERE {_KNOWN}"""
-_ORDER = 'ORDER BY key, "at", status.rowid'
+    FROM (SELECT *, row_number() OVER () AS position FROM status) JOIN _places USING (place) WHERE {_KNOWN}"""
+_ORDER = 'ORDER BY key, "at", position'
+_NO_STATUS = (
+    '(SELECT NULL::VARCHAR AS place, NULL::TIMESTAMP AS "at", NULL::INTEGER AS available WHERE false)'
+)
 _BITS = 63
 
 
@@ -97,6 +100,20 @@ def _last_of_each(keys: np.ndarray, level: np.ndarray, open_: np.ndarray, first:
     return Records(no - np.int32(first), t, level[last].astype(np.int64), open_[last].astype(bool))
 
 
+def sum_up_records(con: duckdb.DuckDBPyConnection, status: bool) -> None:
+    """Write ``_recorded``, one row per place of table ``status`` (none where it does not belong): how many
+    records it has, between which times and numbers."""
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _recorded AS
+        SELECT place, count(moment) AS records, epoch_us(min(moment)) AS first, epoch_us(max(moment)) AS last,
+               min(level) AS lowest, max(level) AS highest,
+               bool_or(epoch_us(moment) % 1000000 <> 0) AS fractions
+        FROM (SELECT place, CASE WHEN {_KNOWN} THEN "at" END AS moment,
+                     CASE WHEN {_KNOWN} THEN available END AS level
+              FROM {"status" if status else _NO_STATUS})
+        GROUP BY place""")
+
+
 def write_records(
     con: duckdb.DuckDBPyConnection, places: int, at_once: int
 ) -> tuple[RecordKeys, np.ndarray | int]:
@@ -104,14 +121,14 @@ def write_records(
 
     Stamps with fractions of a second, or numbers too large to be packed, are left to the database to sort.
     """
-    row = con.execute(f"""
-        SELECT epoch_us(min("at")) // 1000000, epoch_us(max("at")) // 1000000, min(available), max(available),
-               coalesce(bool_or(epoch_us("at") % 1000000 <> 0), false)
-        FROM status WHERE {_KNOWN}""").fetchone()
+    row = con.execute("""
+        SELECT sum(records)::BIGINT, min(first), max(last), min(lowest), max(highest), bool_or(fractions)
+        FROM _recorded""").fetchone()
     assert row is not None
-    first, last, lowest, highest, fractions = row
-    if first is None:
+    number, begin, end, lowest, highest, fractions = row
+    if not number:
         return RecordKeys(), 0
+    first, last = begin // 1_000_000, end // 1_000_000
     second_bits, level_bits = (last - first).bit_length(), (2 * highest + 1).bit_length()
     if fractions or lowest < 0 or places.bit_length() + second_bits + level_bits > _BITS:
         con.execute(f"CREATE OR REPLACE TABLE _records AS {_SELECT} {_ORDER}")
@@ -131,7 +148,7 @@ def write_records(
         con.execute(
             f"SELECT {value} AS key FROM status JOIN _places USING (place) WHERE {_KNOWN} AND {here}"
         ).fetchnumpy()["key"]
-        for here in stretches(con, "status", '"at"', _KNOWN, at_once)
+        for here in stretches('"at"', (number, begin, end), at_once)
     )
     for part in ahead(np.sort, parts):
         ordered = np.asarray(part.result(), np.int64)

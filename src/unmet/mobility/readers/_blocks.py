@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 BLOCK = 1 << 21  # bytes at a time: arrays of this size stay in the processor's cache
-_SLICE = 1 << 16  # bytes searched at a time: arrays of this size cost no fresh memory
+_SLICE = 1 << 18  # bytes searched at a time: arrays of this size cost no fresh memory
 _PAD = 256  # bytes before and after the lines, so that words around any cell may be looked at
 _LONGEST = 1 << 16  # bytes of a line
 WIDEST = 128  # bytes of a text that is looked at as a whole

@@ -6,6 +6,7 @@ from itertools import zip_longest
 import numpy as np
 
 from unmet.mobility.readers._blocks import FIRST, WIDEST, Block, Uneven
+from unmet.mobility.readers._names import Names
 
 MOST = 200_000  # distinct texts; where there are more, they do not repeat enough
 _SLOT_BITS = 14
@@ -20,11 +21,15 @@ class Codes:
     """Numbers of the texts in one column, or in a run of columns, of a file.
 
     A text is found by a hash and then compared byte by byte, so that equal numbers mean equal texts.
+    `shared` translates them into numbers that other files know, too.
     """
 
-    def __init__(self, first: int, last: int) -> None:
+    def __init__(self, first: int, last: int, names: Names, sort: str) -> None:
+        """`sort` says which texts of other columns and files mean the same."""
         self.first, self.last = first, last
         self.texts: list[bytes] = []
+        self.shared = np.zeros(0, np.int32)
+        self._names, self._sort = names, sort
         self._lock = threading.Lock()
         self._table: _Table | None = None
 
@@ -72,7 +77,9 @@ class Codes:
         new = np.unique(np.stack([word[missing] for word in words], axis=1), axis=0)
         if len(self.texts) + len(new) > MOST:
             raise Uneven("too many distinct texts")
-        self.texts += [row.tobytes().rstrip(b"\0") for row in new]
+        texts = [row.tobytes().rstrip(b"\0") for row in new]
+        self.shared = np.concatenate([self.shared, self._names.numbers(self._sort, texts)])
+        self.texts += texts  # after their numbers: another thread may look at both
         self._learn(new)
 
     def _learn(self, new: np.ndarray) -> None:

@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 
 from unmet.mobility._ahead import ahead
-from unmet.mobility._stretches import stretches
+from unmet.mobility._stretches import extent, stretches
 from unmet.mobility.readers._tables import count
 
 # A ride is known by its id where the format has one, else by vehicle, times and places. Where there is
@@ -26,15 +26,18 @@ _KINDS = {
 _SEARCHED_AT_ONCE = 2_000_000
 
 
-def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
-    """Delete all but the first of equal rides; returns how many went."""
+def drop_duplicates(con: duckdb.DuckDBPyConnection, relation: str, table: str) -> int:
+    """Delete all but the first of equal rides from a table; returns how many went.
+
+    `relation` is SQL of the same rows with canonical columns, and ``id``, their ``rowid``.
+    """
     before = count(con, f"SELECT count(*) FROM {table}")
     for condition, (key, per_source) in _KINDS.items():
         moment = "started_at" if "started_at" in key else None
-        if not _find_repeated(con, _hashes(con, table, key, moment, condition)):
+        if not _find_repeated(con, _hashes(con, relation, key, moment, condition)):
             continue
         rows = (
-            f"SELECT rowid AS id, source_number, line, {key} FROM {table} "
+            f"SELECT id, source_number, line, {key} FROM {relation} "
             f"WHERE {condition} AND hash({key}) IN (SELECT h FROM repeated)"
         )
         if per_source:
@@ -48,16 +51,16 @@ def drop_duplicates(con: duckdb.DuckDBPyConnection, table: str) -> int:
     return before - count(con, f"SELECT count(*) FROM {table}")
 
 
-def drop_repeated(con: duckdb.DuckDBPyConnection, table: str = "new_status") -> int:
+def drop_repeated(con: duckdb.DuckDBPyConnection, relation: str, table: str) -> int:
     """Of several records of a place at one moment keep the last line; returns how many went."""
     key = 'place, "at"'
     gone = 0
-    if _find_repeated(con, _hashes(con, table, key, '"at"', '"at" IS NOT NULL')):
+    if _find_repeated(con, _hashes(con, relation, key, '"at"', '"at" IS NOT NULL')):
         gone = count(
             con,
             f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ("
-            f"SELECT rowid AS id, row_number() OVER (PARTITION BY {key} "
-            f"ORDER BY source_number DESC, line DESC, rowid DESC) AS n FROM {table} "
+            f"SELECT id, row_number() OVER (PARTITION BY {key} "
+            f"ORDER BY source_number DESC, line DESC, id DESC) AS n FROM {relation} "
             f"WHERE hash({key}) IN (SELECT h FROM repeated)) WHERE n > 1)",
         )
     con.execute("DROP TABLE IF EXISTS repeated")
@@ -84,16 +87,18 @@ def _twice(hashes: np.ndarray) -> np.ndarray:
 
 
 def _hashes(
-    con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
+    con: duckdb.DuckDBPyConnection, relation: str, key: str, moment: str | None, condition: str
 ) -> Iterator[np.ndarray]:
     """Hashes of the rows, equal rows in the same part: one stretch of time after another where the key has
     a `moment`, else by the remainder of the hash."""
     if moment:
-        parts = list(stretches(con, table, moment, condition, _SEARCHED_AT_ONCE))
+        parts = stretches(moment, extent(con, relation, moment, condition), _SEARCHED_AT_ONCE)
     else:
-        number = count(con, f"SELECT count(*) FROM {table} WHERE {condition}")
+        number = count(con, f"SELECT count(*) FROM {relation} WHERE {condition}")
         shares = 1 + number // _SEARCHED_AT_ONCE
         parts = [f"hash({key}) % {shares} = {part}" for part in range(shares)] if number else []
     for here in parts:
-        found = con.execute(f"SELECT hash({key}) AS h FROM {table} WHERE {condition} AND {here}").fetchnumpy()
+        found = con.execute(
+            f"SELECT hash({key}) AS h FROM {relation} WHERE {condition} AND {here}"
+        ).fetchnumpy()
         yield np.asarray(found["h"])

@@ -54,16 +54,16 @@ class Texts:
     def __init__(
         self, con: duckdb.DuckDBPyConnection, table: str, codes: Codes, select: str, delimiter: str
     ) -> None:
-        """`select` is SQL over ``{cells}``: a code, and a text or NULL for each column of the file."""
+        """`select` is SQL over ``{cells}``: ``number``, and a text or NULL for each column of the file."""
         self._con, self._table, self._codes = con, table, codes
         self._select, self._delimiter = select, delimiter
         self._known = 0
 
-    def update(self) -> None:
-        """Bring the texts that came since the last time."""
+    def update(self) -> bool:
+        """Bring the texts that came since the last time; whether there are any."""
         new = self._codes.texts[self._known :]
         if not new:
-            return
+            return False
         # Neither line ends nor delimiters occur inside a cell: one text brings them all.
         cells = ", ".join(
             f"nullif(cells[{index + 1}], '') AS c{self._codes.first + index}"
@@ -71,13 +71,13 @@ class Texts:
         )
         mark = quote(self._delimiter)
         rows = f"""(
-            SELECT code::INTEGER AS code, {cells}
-            FROM (SELECT unnest(range({self._known}, {self._known + len(new)})) AS code,
-                         string_split(unnest(string_split(?, chr(10))), {mark}) AS cells))"""
-        made = (
-            f"INSERT INTO {self._table}" if self._known else f"CREATE OR REPLACE TEMP TABLE {self._table} AS"
-        )
+            SELECT number, {cells}
+            FROM (SELECT unnest($numbers::INTEGER[]) AS number,
+                         string_split(unnest(string_split($texts, chr(10))), {mark}) AS cells))"""
+        numbers = self._codes.shared[self._known : self._known + len(new)]
         self._con.execute(
-            f"{made} {self._select.replace('{cells}', f'{rows} AS cells')}", [b"\n".join(new).decode()]
+            f"INSERT INTO {self._table} {self._select.replace('{cells}', f'{rows} AS cells')}",
+            {"numbers": numbers.tolist(), "texts": b"\n".join(new).decode()},
         )
         self._known += len(new)
+        return True

@@ -1,54 +1,100 @@
-"""Rows on their way into a canonical table: those of plain files apart from those that need more columns."""
+"""Rows on their way into a canonical table: those of plain files by number, the others with more columns."""
 
 import duckdb
 
+from unmet.mobility.readers._coded import CODED
 from unmet.mobility.readers._tables import TABLES, count
+
+_NEW = "new_"
 
 
 class Staging:
-    """Two tables that become one.
+    """What is read before it takes the place of a canonical table.
 
-    ``plain_…`` holds rows that were found sound while they were read: the canonical columns, `kept`, and
-    nothing else, because even an empty column costs time in a large table. ``new_…`` has `extra` columns,
-    ``reason`` among them, for rows that are looked at afterwards.
+    Rows that were found sound while they were read go to coded tables (:mod:`._coded`), the others to
+    ``new_…``, which has `extra` columns, ``reason`` among them, for rows that are looked at afterwards.
+    If there are only sound ones, the canonical table becomes a view of the coded ones.
     """
 
     def __init__(self, con: duckdb.DuckDBPyConnection, kind: str, kept: str, extra: str) -> None:
+        """`kept` declares the columns that both have beyond the canonical ones."""
         self.con, self.kind = con, kind
-        self.table, self.plain = f"new_{kind}", f"plain_{kind}"
-        self.mixed = True  # whether rows may have values in the extra columns
-        self._kept = names_of(f"{TABLES[kind]}, {kept}")
+        self.table, self.view = f"{_NEW}{kind}", f"plain_{kind}"
+        self.mixed = True  # whether all rows are in ``new_…``
+        self._coded = CODED[kind]
+        self._names = names_of(f"{TABLES[kind]}, {kept}")
         self._extra = names_of(f"{kept}, {extra}")
         con.execute(f"CREATE OR REPLACE TABLE {self.table}({TABLES[kind]}, {kept}, {extra})")
-        con.execute(f"CREATE OR REPLACE TABLE {self.plain}({TABLES[kind]}, {kept})")
+        for name, columns in self._coded.tables.items():
+            con.execute(f"CREATE OR REPLACE TABLE {_NEW}{name}({columns})")
+
+    @property
+    def rows(self) -> str:
+        """The table in which the rows are, with their ``started_at``, ``line`` and the like."""
+        return self.table if self.mixed else f"{_NEW}{self._coded.rows}"
+
+    @property
+    def relation(self) -> str:
+        """SQL of the rows with canonical and kept columns, and ``id``, the ``rowid`` in `rows`."""
+        return f"(SELECT *, rowid AS id FROM {self.table})" if self.mixed else self.view
 
     def unite(self) -> int:
-        """Bring all rows into one table; returns how many of them have no reason to be rejected."""
-        sound = count(self.con, f"SELECT count(*) FROM {self.plain}")
+        """Bring all rows into one form; returns how many of them have no reason to be rejected."""
+        for name in self._coded.tables:
+            if name != self._coded.rows:  # several files told what a number means
+                self.con.execute(
+                    f"CREATE OR REPLACE TABLE {_NEW}{name} AS "
+                    f"FROM (SELECT DISTINCT * FROM {_NEW}{name}) ORDER BY ALL"
+                )
+        self.con.execute(
+            f"CREATE OR REPLACE TEMP VIEW {self.view} AS {self._coded.select(_NEW, staging=True)}"
+        )
+        sound = count(self.con, f"SELECT count(*) FROM {_NEW}{self._coded.rows}")
         others = count(self.con, f"SELECT count(*) FROM {self.table} WHERE reason IS NULL")
         self.mixed = not sound or bool(count(self.con, f"SELECT count(*) FROM {self.table}"))
-        if self.mixed:
-            names = ", ".join(f'"{name}"' for name in self._kept)
+        if self.mixed and sound:
+            names = ", ".join(f'"{name}"' for name in self._names)
             self.con.execute(
                 f"INSERT INTO {self.table}({names}) "
-                f"SELECT {names} FROM {self.plain} ORDER BY source_number, line"
+                f"SELECT {names} FROM {self.view} ORDER BY source_number, line"
             )
-        self.con.execute(f"DROP TABLE {self.plain if self.mixed else self.table}")
-        if not self.mixed:
-            self.con.execute(f"ALTER TABLE {self.plain} RENAME TO {self.table}")
         return sound + others
 
-    def strip(self, others: str = "") -> None:
-        """Leave the canonical columns alone; `others` were added on the way."""
+    def replace(self, others: str = "") -> None:
+        """Let what was read take the place of the canonical table; `others` were added on the way."""
+        drop(self.con, self.kind)
+        self.con.execute(f"DROP VIEW {self.view}")
+        for name in self._coded.tables:
+            self.con.execute(f"DROP TABLE IF EXISTS {name}")
+            if self.mixed:
+                self.con.execute(f"DROP TABLE {_NEW}{name}")
+            else:
+                self.con.execute(f"ALTER TABLE {_NEW}{name} RENAME TO {name}")
+        if not self.mixed:
+            self.con.execute(f"DROP TABLE {self.table}")
+            self.con.execute(f"CREATE VIEW {self.kind} AS {self._coded.select()}")
+            return
         for name in self._extra + (names_of(others) if others else []):
             self.con.execute(f"ALTER TABLE {self.table} DROP COLUMN IF EXISTS {name}")
+        self.con.execute(f"ALTER TABLE {self.table} RENAME TO {self.kind}")
 
     def discard(self) -> None:
         """Drop what was not used."""
-        for table in (self.table, self.plain):
+        self.con.execute(f"DROP VIEW IF EXISTS {self.view}")
+        for table in (self.table, *(f"{_NEW}{name}" for name in self._coded.tables)):
             self.con.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 def names_of(columns: str) -> list[str]:
     """Names of declared columns."""
     return [item.split()[0].strip('"') for item in columns.split(", ")]
+
+
+def is_view(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Whether a canonical table is a view of coded rows."""
+    return bool(count(con, f"SELECT count(*) FROM duckdb_views() WHERE view_name = '{name}'"))
+
+
+def drop(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Drop a canonical table, whichever form it has."""
+    con.execute(f"DROP {'VIEW' if is_view(con, name) else 'TABLE'} IF EXISTS {name}")

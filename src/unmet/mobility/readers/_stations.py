@@ -9,6 +9,7 @@ from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._recognise import Layout, plain
 from unmet.mobility.readers._report import StationsReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
+from unmet.mobility.readers._staging import is_view
 from unmet.mobility.readers._tables import (
     TABLES,
     count,
@@ -164,14 +165,18 @@ def _keep_attributes(con: duckdb.DuckDBPyConnection) -> None:
 def _rename(con: duckdb.DuckDBPyConnection) -> int:
     """Give rows that were read before the one id of their station."""
     renamed = 0
-    for table, column in (
-        ("trips", "start_place"),
-        ("trips", "end_place"),
-        ("status", "place"),
-        ("vehicles", "place"),
+    for table, columns, texts in (
+        ("trips", ("start_place", "end_place"), "trip_stops"),
+        ("status", ("place",), "status_stations"),
+        ("vehicles", ("place",), ""),
     ):
-        renamed += count(
-            con,
-            f"UPDATE {table} SET {column} = m.place FROM station_ids AS m WHERE {table}.{column} = m.id",
-        )
+        coded = is_view(con, table)
+        for column in columns:
+            other = f"FROM {f'{table}, ' * coded}station_ids AS m WHERE {table}.{column} = m.id"
+            change = "SELECT count(*)" if coded else f"UPDATE {table} SET {column} = m.place"
+            renamed += count(con, f"{change} {other}")
+        if coded:
+            con.execute(
+                f"UPDATE {texts} SET place = m.place FROM station_ids AS m WHERE {texts}.place = m.id"
+            )
     return renamed

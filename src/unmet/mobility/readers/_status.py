@@ -9,6 +9,7 @@ from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._distinct import Proof
 from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._duplicates import drop_repeated
+from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._report import StatusReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
@@ -57,7 +58,7 @@ def read_status(
     ensure_tables(con)
     new_rejects(con)
     staging = Staging(con, "status", _KEPT, _EXTRA)
-    proof = Proof()
+    names, proof = Names(), Proof()
 
     def insert(
         con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, source: Source, number: int
@@ -70,14 +71,14 @@ def read_status(
                 "or times='utc' if they are UTC"
             )
         if relation.plain is not None:
-            return insert_status(con, relation, layout, number, proof)
+            return insert_status(con, relation, layout, number, names, proof)
         proof.give_up()
         vehicles = "vehicle_id" in layout.positions
         for column in _OF_VEHICLES.split(", ") if vehicles else ():
             con.execute(f"ALTER TABLE new_status ADD COLUMN IF NOT EXISTS {column}")
-        names = _listed(f"{TABLES['status']}, {_KEPT}, {_EXTRA}" + (f", {_OF_VEHICLES}" if vehicles else ""))
+        listed = _listed(f"{TABLES['status']}, {_KEPT}, {_EXTRA}" + (f", {_OF_VEHICLES}" if vehicles else ""))
         sql = status_sql(relation, layout, zone if local else None, number)
-        return count(con, f"INSERT INTO new_status({names}) {sql}")
+        return count(con, f"INSERT INTO new_status({listed}) {sql}")
 
     run = _driver.Reading(con, "status", "new_status", insert, max_bytes, None, progress)
     try:
@@ -93,12 +94,11 @@ def read_status(
             )
             con.execute("DELETE FROM new_status WHERE vehicle_id IS NOT NULL")
         if not proof.holds():
-            drop_repeated(con)
-        staging.strip(_OF_VEHICLES)
+            drop_repeated(con, staging.relation, staging.rows)
         with transaction(con):
-            for name in ("status", "vehicles"):
-                con.execute(f"DROP TABLE {name}")
-                con.execute(f"ALTER TABLE new_{name} RENAME TO {name}")
+            staging.replace(_OF_VEHICLES)
+            con.execute("DROP TABLE vehicles")
+            con.execute("ALTER TABLE new_vehicles RENAME TO vehicles")
             replace_rejects(con, "status")
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the status: {' '.join(str(error).split())[:300]}") from error
@@ -115,9 +115,14 @@ def _listed(columns: str) -> str:
 
 
 def _report(con: duckdb.DuckDBPyConnection, run: _driver.Reading, reasons: dict[str, int]) -> StatusReport:
-    found = con.execute('SELECT min("at"), max("at"), count(*) FROM status').fetchone()
+    con.execute(  # one look at all records
+        'CREATE OR REPLACE TEMP TABLE status_places AS SELECT place, min("at") AS first, max("at") AS last, '
+        "count(*) AS rows FROM status GROUP BY place"
+    )
+    found = con.execute(
+        "SELECT min(first), max(last), coalesce(sum(rows), 0)::BIGINT FROM status_places"
+    ).fetchone()
     assert found is not None
-    con.execute("CREATE OR REPLACE TEMP TABLE status_places AS SELECT DISTINCT place FROM status")
     vehicles = count(con, "SELECT count(*) FROM vehicles")
     first, last = found[:2]
     if first is None:

@@ -8,6 +8,7 @@ from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._distinct import Pairs, Proof
 from unmet.mobility.readers._frame import Columns, Texts, insert_blocks
+from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._quick import even_text, stop_unless
 from unmet.mobility.readers._recognise import Layout
 
@@ -16,15 +17,23 @@ _DIGITS = 6  # of a number of vehicles or docks
 
 
 def insert_status(
-    con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layout, number: int, proof: Proof
+    con: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    layout: Layout,
+    number: int,
+    names: Names,
+    proof: Proof,
 ) -> int:
     """Insert the records of a plain file; returns how many, or -1 where it needs another way.
 
-    `proof` learns that a place has one record at a time.
+    Parameters
+    ----------
+    names : numbers of the stations.
+    proof : learns that a place has one record at a time.
     """
     assert relation.plain is not None
     where = {name: columns[0] for name, columns in layout.positions.items()}
-    codes = Codes(where["place"], where["place"])
+    codes = Codes(where["place"], where["place"], names, "station")
     flags = [name for name in ("renting", "returning", "installed") if name in where]
 
     pairs = Pairs()
@@ -38,8 +47,9 @@ def insert_status(
         # Of several records of one moment the last line counts.
         line = np.arange(lines + 1, lines + 1 + block.rows)
         lines += block.rows
-        found = {"code": codes.of(block), "at": at, "line": line}
-        pairs.add(found["code"], at)
+        code = codes.of(block)
+        pairs.add(code, at)
+        found = {"station": codes.shared[code], "at": at, "line": line}
         for name in ("available", "docks"):
             if name in where:
                 found[name] = block.whole(where[name], _DIGITS).astype(np.int32)
@@ -56,15 +66,16 @@ def insert_status(
     column = f"c{where['place']}"
     sound = stop_unless([f"{column} IS NOT NULL", even_text(column)])
     select = (
-        f"SELECT code, coalesce(ids.place, {column}::VARCHAR) AS place, {sound} AS reason "
-        f"FROM {{cells}} LEFT JOIN station_ids AS ids ON ids.id = {column}"
+        f"SELECT number, coalesce(ids.place, {column}) "
+        f"FROM {{cells}} LEFT JOIN station_ids AS ids ON ids.id = {column} WHERE {sound} IS NULL"
     )
-    texts = Texts(con, "_status_texts", codes, select, relation.plain.delimiter)
+    texts = Texts(con, "new_status_stations", codes, select, relation.plain.delimiter)
+    docks = "docks" if "docks" in where else "NULL"
     sql = f"""
-        INSERT INTO plain_status
-        SELECT place, make_timestamp(f."at" * 1000000), available, {"docks" if "docks" in where else "NULL"},
+        INSERT INTO new_status_rows
+        SELECT station, make_timestamp(f."at" * 1000000), available, {docks},
                {flag("renting")}, {flag("returning")}, f.line, {number}
-        FROM _frame AS f JOIN _status_texts USING (code)"""
+        FROM _frame AS f"""
 
     def insert() -> str:
         texts.update()
@@ -72,6 +83,10 @@ def insert_status(
 
     rows = insert_blocks(con, relation.plain, len(layout.header), parse, insert)
     if rows > 0:
-        proof.add(pairs, [name for (name,) in con.execute("SELECT place FROM _status_texts").fetchall()])
-    con.execute("DROP TABLE IF EXISTS _status_texts")
+        places = con.execute(
+            "SELECT any_value(place) FROM new_status_stations "
+            "WHERE station IN (SELECT unnest(?::INTEGER[])) GROUP BY station",
+            [codes.shared.tolist()],
+        ).fetchall()
+        proof.add(pairs, [place for (place,) in places])
     return rows

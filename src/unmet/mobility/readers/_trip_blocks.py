@@ -1,5 +1,6 @@
 """Trips of a plain file: stamps by arithmetic on their digits, stations and vehicles by code."""
 
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import duckdb
@@ -11,13 +12,22 @@ from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._distinct import Pairs, Proof
 from unmet.mobility.readers._frame import Columns, Texts, insert_blocks
+from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._quick import STATION, even_text, run_of, stop_unless
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamp_blocks import check_years, local_times, to_utc
-from unmet.mobility.readers._tables import quote
 from unmet.mobility.readers._trip_rows import A_DAY, LIMITS, Reading, is_test
 
 _EPOCH = datetime(1970, 1, 1)
+
+
+@dataclass
+class Shared:
+    """What the plain files of one reading have in common, and what they tell."""
+
+    names: Names = field(default_factory=Names)
+    proof: Proof = field(default_factory=Proof)  # that a vehicle starts but once at a time
+    doubled: dict[int, list[Doubtful]] = field(default_factory=dict)  # by the number of the source
 
 
 def insert_trips(
@@ -27,27 +37,26 @@ def insert_trips(
     reading: Reading,
     source: str,
     number: int,
-    proof: Proof,
-    doubled: dict[int, list[Doubtful]],
+    shared: Shared,
 ) -> int:
     """Insert the trips of a plain file; returns how many, or -1 where it needs another way.
 
     What a line says about a station repeats from ride to ride: each distinct text is taken apart once.
-
-    Parameters
-    ----------
-    proof : learns that a vehicle starts but once at a time.
-    doubled : receives, under `number`, the rides in the hour that occurs twice.
     """
     assert relation.plain is not None
     where = {name: columns[0] for name, columns in layout.positions.items()}
+    delimiter = relation.plain.delimiter
     codes: dict[str, Codes] = {}
     for side in ("start", "end"):
         run = run_of(layout, side)
         assert run is not None
-        codes[side] = Codes(*run)
+        fields = sorted(
+            (name for name in STATION if f"{side}_{name}" in where), key=lambda n: where[f"{side}_{n}"]
+        )
+        codes[side] = Codes(*run, shared.names, delimiter.join(fields))
     if "vehicle" in where:
-        codes["vehicle"] = Codes(where["vehicle"], where["vehicle"])
+        codes["vehicle"] = Codes(where["vehicle"], where["vehicle"], shared.names, "vehicle")
+    nobody = shared.names.numbers("vehicle", [b""])
     form, zone = str(reading.form), reading.zone
     twice: list[Doubtful] = []
     pairs = Pairs()
@@ -74,29 +83,48 @@ def insert_trips(
         numbers = {name: found.of(block) for name, found in codes.items()}
         if "vehicle" in numbers:
             pairs.add(numbers["vehicle"], utc["start"])
-        return {**{f"{name}_code": code for name, code in numbers.items()}, **utc, "line": line}
+        return {
+            "start": utc["start"],
+            "end": utc["end"],
+            "start_stop": codes["start"].shared[numbers["start"]],
+            "end_stop": codes["end"].shared[numbers["end"]],
+            "vehicle": codes["vehicle"].shared[numbers["vehicle"]]
+            if "vehicle" in numbers
+            else np.repeat(nobody, block.rows),
+            "line": line,
+        }
 
-    texts = [
-        Texts(con, f"_{name}_texts", found, _texts_sql(where, name), relation.plain.delimiter)
-        for name, found in codes.items()
+    stops = [
+        Texts(con, "new_trip_stops", codes[side], _stops_sql(where, side), delimiter)
+        for side in ("start", "end")
     ]
-
-    sql = _sql("vehicle" in codes, source, number)
+    vehicles = (
+        Texts(con, "new_trip_vehicles", codes["vehicle"], _vehicles_sql(where["vehicle"]), delimiter)
+        if "vehicle" in codes
+        else None
+    )
+    if vehicles is None:
+        con.execute("INSERT INTO new_trip_vehicles VALUES (?, NULL)", nobody.tolist())
+    con.execute("INSERT INTO new_trip_sources VALUES (?, ?)", [number, source])
+    sql = ""
 
     def insert() -> str:
-        for some in texts:
-            some.update()
+        nonlocal sql
+        if vehicles is not None:
+            vehicles.update()
+        changed = [some.update() for some in stops]
+        if any(changed):
+            tests = con.execute("SELECT DISTINCT stop FROM new_trip_stops WHERE test ORDER BY 1").fetchall()
+            sql = _sql([stop for (stop,) in tests], number)
         return sql
 
     rows = insert_blocks(con, relation.plain, len(layout.header), parse, insert)
-    for name in codes:
-        con.execute(f"DROP TABLE IF EXISTS _{name}_texts")
-    vehicles = [text.decode() for text in codes["vehicle"].texts] if "vehicle" in codes else [""]
+    known = [text.decode() for text in codes["vehicle"].texts] if "vehicle" in codes else [""]
     if rows >= 0:
-        if twice or "" in vehicles:  # times will be changed, or nobody knows which vehicle it was
-            proof.give_up()
-        proof.add(pairs, vehicles)
-        doubled[number] = twice
+        if twice or "" in known:  # times will be changed, or nobody knows which vehicle it was
+            shared.proof.give_up()
+        shared.proof.add(pairs, known)
+        shared.doubled[number] = twice
     return rows
 
 
@@ -107,39 +135,43 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _texts_sql(where: dict[str, int], name: str) -> str:
+def _vehicles_sql(column: int) -> str:
+    """SELECT over the distinct ids of vehicles; one that the careful way would change ends it."""
+    text = f"c{column}"
+    return f"SELECT number, {text} FROM {{cells}} WHERE {stop_unless([even_text(text)])} IS NULL"
+
+
+def _stops_sql(where: dict[str, int], side: str) -> str:
     """SELECT over the distinct texts of a run; whatever the careful way would reject or change ends it."""
-    if name == "vehicle":
-        text = f"c{where['vehicle']}"
-        sound = [even_text(text)]
-        return f"SELECT code, {text}::VARCHAR AS vehicle, {stop_unless(sound)} AS reason FROM {{cells}}"
 
     def column(field: str, kind: str) -> str:
-        found = where.get(f"{name}_{field}")
+        found = where.get(f"{side}_{field}")
         return f"c{found}::{kind} AS {field}" if found is not None else f"NULL::{kind} AS {field}"
 
     cells = ", ".join(column(field, "DOUBLE" if field in ("lat", "lng") else "VARCHAR") for field in STATION)
-    limits = {field: LIMITS[f"{name}_{field}"] for field in ("lat", "lng")}
+    limits = {field: LIMITS[f"{side}_{field}"] for field in ("lat", "lng")}
     sound = [f"{field} IS NULL OR {field} BETWEEN -{most} AND {most}" for field, most in limits.items()]
     sound += [even_text(f"cells.{field}") for field in ("place", "name")]
     return f"""
-        SELECT code, coalesce(ids.place, cells.place, name) AS place, lat, lng,
-               coalesce({is_test("coalesce(name, cells.place)")}, false) AS test,
-               {stop_unless(sound)} AS reason
-        FROM (SELECT code, {cells} FROM {{cells}}) AS cells
-        LEFT JOIN station_ids AS ids ON ids.id = coalesce(cells.place, name)"""
+        SELECT number, coalesce(ids.place, cells.place, name), lat, lng,
+               coalesce({is_test("coalesce(name, cells.place)")}, false)
+        FROM (SELECT number, {cells} FROM {{cells}}) AS cells
+        LEFT JOIN station_ids AS ids ON ids.id = coalesce(cells.place, name)
+        WHERE {stop_unless(sound)} IS NULL"""
 
 
-def _sql(vehicles: bool, source: str, number: int) -> str:
-    """SQL that inserts the rows of ``_frame`` into the staging table."""
+def _sql(tests: list[int], number: int) -> str:
+    """SQL that inserts the rows of ``_frame``; `tests` are the stops at which no rider starts."""
+
+    def is_test(side: str) -> str:
+        return f"f.{side}_stop IN ({', '.join(map(str, tests))})" if tests else "false"
+
     return f"""
-        INSERT INTO plain_trips
-        SELECT NULL, {"v.vehicle" if vehicles else "NULL"}, make_timestamp(f.start), make_timestamp(f."end"),
-            s.place, e.place, s.lat, s.lng, e.lat, e.lng,
-            CASE WHEN s.test THEN 'test-station' WHEN f."end" - f.start > {A_DAY} THEN 'over-a-day'
-                 WHEN e.test THEN 'test-station' WHEN f."end" < f.start THEN 'ends-before-start'
+        INSERT INTO new_trip_rows
+        SELECT f.vehicle, make_timestamp(f.start), make_timestamp(f."end"), f.start_stop, f.end_stop,
+            CASE WHEN {is_test("start")} THEN 'test-station'
+                 WHEN f."end" - f.start > {A_DAY} THEN 'over-a-day'
+                 WHEN {is_test("end")} THEN 'test-station' WHEN f."end" < f.start THEN 'ends-before-start'
                  WHEN f."end" = f.start THEN 'zero-length' END,
-            {quote(source)}, f.line, {number}
-        FROM _frame AS f
-        JOIN _start_texts AS s ON s.code = f.start_code JOIN _end_texts AS e ON e.code = f.end_code
-        {"JOIN _vehicle_texts AS v ON v.code = f.vehicle_code" if vehicles else ""}"""
+            f.line, {number}
+        FROM _frame AS f"""

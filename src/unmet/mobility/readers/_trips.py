@@ -9,7 +9,6 @@ from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import Doubtful, check_zone, resolve
 from unmet.mobility.readers._csv import Relation
-from unmet.mobility.readers._distinct import Proof
 from unmet.mobility.readers._driver import Progress
 from unmet.mobility.readers._duplicates import drop_duplicates
 from unmet.mobility.readers._recognise import Layout, check_columns, plain
@@ -24,7 +23,7 @@ from unmet.mobility.readers._tables import (
     quote,
     replace_rejects,
 )
-from unmet.mobility.readers._trip_blocks import insert_trips
+from unmet.mobility.readers._trip_blocks import Shared, insert_trips
 from unmet.mobility.readers._trip_rows import EXTRA, KEPT, Reading, length_flag, trip_sql
 
 Keep = Mapping[str, str | Sequence[str]]
@@ -79,8 +78,7 @@ def read_trips(
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
     formats: list[str] = []
     lock = threading.Lock()
-    proof = Proof()
-    doubled: dict[int, list[Doubtful]] = {}  # by the number of a plain file
+    shared = Shared()
     reconcile = bool(count(con, "SELECT count(*) FROM station_ids"))
 
     def insert(
@@ -107,9 +105,9 @@ def read_trips(
             )
         kind = formats.index(layout.format.name)
         if relation.plain is not None:
-            return insert_trips(con, relation, layout, reading, source.name, number, proof, doubled)
-        proof.give_up()
-        doubled.pop(number, None)
+            return insert_trips(con, relation, layout, reading, source.name, number, shared)
+        shared.proof.give_up()
+        shared.doubled.pop(number, None)
         sql = trip_sql(relation.sql, layout, reading, source.name, number, kind)
         return count(con, f"INSERT INTO new_trips {sql}")
 
@@ -121,16 +119,14 @@ def read_trips(
         left_out = 0
         if staging.mixed:
             for number, line, *ride in con.execute(_DOUBLED).fetchall():
-                doubled.setdefault(number, []).append((line, *ride))
+                shared.doubled.setdefault(number, []).append((line, *ride))
             left_out = count(con, "DELETE FROM new_trips WHERE left_out")
         if zone is not None:
-            _resolve_doubled(con, zone, doubled)
-        duplicates = 0 if proof.holds() else drop_duplicates(con, "new_trips")
+            _resolve_doubled(con, zone, staging.rows, shared.doubled)
+        duplicates = 0 if shared.proof.holds() else drop_duplicates(con, staging.relation, staging.rows)
         reasons = run.reasons()
-        staging.strip()
         with transaction(con):
-            con.execute("DROP TABLE trips")
-            con.execute("ALTER TABLE new_trips RENAME TO trips")
+            staging.replace()
             replace_rejects(con, "trips")
     except duckdb.Error as error:
         raise ValueError(f"DuckDB could not read the trips: {' '.join(str(error).split())[:300]}") from error
@@ -211,7 +207,9 @@ def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation, layout: Layou
     return bool(found and found[0] is not None and 12 < found[0] <= 31 and (found[1] or 0) <= 12)
 
 
-def _resolve_doubled(con: duckdb.DuckDBPyConnection, zone: str, doubled: dict[int, list[Doubtful]]) -> None:
+def _resolve_doubled(
+    con: duckdb.DuckDBPyConnection, zone: str, rows: str, doubled: dict[int, list[Doubtful]]
+) -> None:
     """Move rides in the hour that occurs twice to its second occurrence where that is meant."""
     moves = [
         f"({number}, {line}, {a.total_seconds():.0f}, {b.total_seconds():.0f})"
@@ -226,13 +224,13 @@ def _resolve_doubled(con: duckdb.DuckDBPyConnection, zone: str, doubled: dict[in
         + ") AS m(source_number, line, a, b)"
     )
     con.execute(
-        "UPDATE new_trips SET started_at = started_at + to_seconds(m.a), "
+        f"UPDATE {rows} AS r SET started_at = started_at + to_seconds(m.a), "
         "ended_at = ended_at + to_seconds(m.b) FROM moves AS m "
-        "WHERE new_trips.source_number = m.source_number AND new_trips.line = m.line"
+        "WHERE r.source_number = m.source_number AND r.line = m.line"
     )
     con.execute(
-        f"UPDATE new_trips SET flag = CASE {length_flag('started_at', 'ended_at')} END FROM moves AS m "
-        "WHERE new_trips.source_number = m.source_number AND new_trips.line = m.line "
+        f"UPDATE {rows} AS r SET flag = CASE {length_flag('started_at', 'ended_at')} END FROM moves AS m "
+        "WHERE r.source_number = m.source_number AND r.line = m.line "
         "AND (flag IS NULL OR flag NOT IN ('service', 'test-station'))"
     )
     con.execute("DROP TABLE moves")
@@ -246,17 +244,22 @@ def _report(
     left_out: int,
     zone: str | None,
 ) -> TripsReport:
+    con.execute(  # one look at all rides
+        "CREATE OR REPLACE TEMP TABLE starts AS SELECT start_place AS place, flag, count(*) AS rides, "
+        "min(started_at) AS first, max(started_at) AS last FROM trips GROUP BY ALL"
+    )
     flags = con.execute(
-        "SELECT flag, count(*) FROM trips WHERE flag IS NOT NULL GROUP BY 1 ORDER BY 1"
+        "SELECT flag, sum(rides)::BIGINT FROM starts WHERE flag IS NOT NULL GROUP BY 1 ORDER BY 1"
     ).fetchall()
     unmapped = []
     if count(con, "SELECT count(*) FROM stations"):
         unmapped = con.execute(
-            "SELECT place, rides FROM (SELECT start_place AS place, count(*) AS rides FROM trips GROUP BY 1) "
-            "WHERE place NOT IN (SELECT place FROM stations) ORDER BY 1"
+            "SELECT place, sum(rides)::BIGINT FROM starts WHERE place NOT IN (SELECT place FROM stations) "
+            "GROUP BY 1 ORDER BY 1"
         ).fetchall()
-    found = con.execute("SELECT min(started_at), max(started_at) FROM trips").fetchone()
+    found = con.execute("SELECT min(first), max(last) FROM starts").fetchone()
     assert found is not None
+    con.execute("DROP TABLE starts")
     return TripsReport(
         files=tuple(run.files),
         reasons=reasons,
