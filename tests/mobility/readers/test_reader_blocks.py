@@ -14,7 +14,6 @@ from unmet.mobility import _gathered, read_stations, read_status, read_trips
 from unmet.mobility.readers import _csv, _ready
 from unmet.mobility.readers._blocks import Block, Uneven, blocks, padded
 from unmet.mobility.readers._codes import Codes
-from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._stamp_blocks import local_times, to_utc
 
 EPOCH = datetime(1970, 1, 1)
@@ -94,19 +93,18 @@ def test_local_times_are_those_of_the_zone(times: list[datetime], zone: str) -> 
 
 @given(st.lists(st.text("ab,é", max_size=40).map(lambda text: text.replace(",", "-")), max_size=30))
 def test_equal_codes_mean_equal_texts(texts: list[str]) -> None:
-    codes = Codes(1, 1, Names(), "text")
+    codes = Codes(1, 1)
     for part in (texts[: len(texts) // 2], texts[len(texts) // 2 :], texts):
         assert [codes.texts[code].decode() for code in codes.of(_block(part))] == part
     assert len(codes.texts) == len(set(texts))
-    assert len(set(codes.shared.tolist())) == len(codes.shared) == len(codes.texts)
 
 
 def test_texts_that_hardly_repeat_are_not_coded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unmet.mobility.readers._codes.MOST", 3)
     with pytest.raises(Uneven, match="distinct"):
-        Codes(1, 1, Names(), "text").of(_block(list("abcd")))
+        Codes(1, 1).of(_block(list("abcd")))
     with pytest.raises(Uneven, match="long"):
-        Codes(1, 1, Names(), "text").of(_block(["a" * 129]))
+        Codes(1, 1).of(_block(["a" * 129]))
 
 
 @pytest.mark.parametrize("lines", ["a,b,c\n", "a\n", "a,b\n\n", "a\nb,c,d\n", ",\n,,\n\n"])

@@ -1,12 +1,10 @@
 """Texts that repeat as small numbers: each distinct one is kept once."""
 
-import threading
 from itertools import zip_longest
 
 import numpy as np
 
 from unmet.mobility.readers._blocks import FIRST, WIDEST, Block, Uneven
-from unmet.mobility.readers._names import Names
 
 MOST = 200_000  # distinct texts; where there are more, they do not repeat enough
 _SLOT_BITS = 14
@@ -21,16 +19,11 @@ class Codes:
     """Numbers of the texts in one column, or in a run of columns, of a file.
 
     A text is found by a hash and then compared byte by byte, so that equal numbers mean equal texts.
-    `shared` translates them into numbers that other files know, too.
     """
 
-    def __init__(self, first: int, last: int, names: Names, sort: str) -> None:
-        """`sort` says which texts of other columns and files mean the same."""
+    def __init__(self, first: int, last: int) -> None:
         self.first, self.last = first, last
         self.texts: list[bytes] = []
-        self.shared = np.zeros(0, np.int32)
-        self._names, self._sort = names, sort
-        self._lock = threading.Lock()
         self._table: _Table | None = None
 
     def of(self, block: Block) -> np.ndarray:
@@ -44,8 +37,7 @@ class Codes:
             words[number] &= FIRST[np.clip(length - 8 * number, 0, 8)]
         numbers, missing = self._known(words)
         if len(missing):
-            with self._lock:
-                self._add([word[missing] for word in words])
+            self._add([word[missing] for word in words])
             numbers, missing = self._known(words)
             if len(missing):
                 raise Uneven("two texts with one hash")
@@ -73,17 +65,14 @@ class Codes:
         return numbers, np.flatnonzero(wrong)
 
     def _add(self, words: list[np.ndarray]) -> None:
-        _, missing = self._known(words)  # another thread may have added them meanwhile
-        new = np.unique(np.stack([word[missing] for word in words], axis=1), axis=0)
+        new = np.unique(np.stack(words, axis=1), axis=0)
         if len(self.texts) + len(new) > MOST:
             raise Uneven("too many distinct texts")
-        texts = [row.tobytes().rstrip(b"\0") for row in new]
-        self.shared = np.concatenate([self.shared, self._names.numbers(self._sort, texts)])
-        self.texts += texts  # after their numbers: another thread may look at both
+        self.texts += [row.tobytes().rstrip(b"\0") for row in new]
         self._learn(new)
 
     def _learn(self, new: np.ndarray) -> None:
-        """Put further texts into the table, which is replaced as a whole: readers need no lock."""
+        """Put further texts into the table."""
         old = [] if self._table is None else self._table[3]
         before = len(self.texts) - len(new)
         columns = []

@@ -17,6 +17,7 @@ import duckdb
 from unmet.mobility._connection import spill_folder
 from unmet.mobility.readers._blocks import FORBIDDEN
 from unmet.mobility.readers._formats import NULLS
+from unmet.mobility.readers._processes import Parsers
 from unmet.mobility.readers._quick import fits_blocks, types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
 from unmet.mobility.readers._repair import Reject, physical_lines, repair
@@ -32,6 +33,7 @@ class Plain:
     path: Path
     delimiter: str
     stopped: threading.Event
+    parsers: Parsers
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,12 @@ def read_csv_sql(
 
 
 def plain_relation(
-    path: Path, first: bytes, layout: Layout, delimiter: str, stopped: threading.Event
+    path: Path,
+    first: bytes,
+    layout: Layout,
+    delimiter: str,
+    stopped: threading.Event,
+    parsers: Parsers,
 ) -> Relation | None:
     """The file to be read in blocks, if its first and last lines look like it."""
     if stopped.is_set() or any(mark in first for mark in FORBIDDEN):
@@ -179,7 +186,7 @@ def plain_relation(
     samples = _samples(path, delimiter, len(layout.header))
     if types_of(layout, samples) is None or not fits_blocks(layout, samples):
         return None
-    return Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped))
+    return Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped, parsers))
 
 
 def typed_relation(path: Path, scan: Scan, layout: Layout, delimiter: str) -> Relation | None:

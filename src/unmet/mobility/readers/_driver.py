@@ -89,6 +89,7 @@ class Reading:
         finally:
             workers.stop()
             coming.close()
+            workers.parsers.close()
 
     def _one(self, source: Source, number: int, ready: Ready) -> None:
         if ready.content == "json":

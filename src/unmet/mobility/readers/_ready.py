@@ -22,6 +22,7 @@ from unmet.mobility.readers._csv import (
     unpacked,
 )
 from unmet.mobility.readers._formats import Kind
+from unmet.mobility.readers._processes import Parsers
 from unmet.mobility.readers._recognise import Layout, recognise
 from unmet.mobility.readers._scan import Scan, count_lines, first_bytes
 from unmet.mobility.readers._sources import Source
@@ -73,6 +74,7 @@ class Workers:
         self._lock = threading.Lock()
         self._busy: set[duckdb.DuckDBPyConnection] = set()
         self._stopped = threading.Event()
+        self.parsers = Parsers()
 
     def ready(self, item: tuple[int, Source]) -> Ready:
         """Make one source ready; called from several threads."""
@@ -113,7 +115,7 @@ class Workers:
 
         try:
             cursor.execute("SET TimeZone = 'UTC'")
-            plain = plain_relation(path, first, layout, delimiter, self._stopped)
+            plain = plain_relation(path, first, layout, delimiter, self._stopped, self.parsers)
             rows = (
                 attempt(cursor, insert, plain) if plain is not None and not self._stopped.is_set() else None
             )

@@ -11,7 +11,7 @@ from unmet.mobility.readers._clock import Doubtful
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._distinct import Pairs, Proof
-from unmet.mobility.readers._frame import Columns, Texts, insert_blocks
+from unmet.mobility.readers._frame import Texts, insert_parts
 from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._quick import STATION, even_text, run_of, stop_unless
 from unmet.mobility.readers._recognise import Layout
@@ -30,6 +30,53 @@ class Shared:
     doubled: dict[int, list[Doubtful]] = field(default_factory=dict)  # by the number of the source
 
 
+class TripParser:
+    """Columns of rides: their times, and codes of stops and vehicles."""
+
+    def __init__(self, layout: Layout, form: str, zone: str | None) -> None:
+        """`form` and `zone` say how stamps are written, and where (``None``: UTC)."""
+        self._where = {name: columns[0] for name, columns in layout.positions.items()}
+        self._form, self._zone = form, zone
+        self.codes: dict[str, Codes] = {}
+        for side in ("start", "end"):
+            run = run_of(layout, side)
+            assert run is not None
+            self.codes[f"{side}_stop"] = Codes(*run)
+        if "vehicle" in self._where:
+            self.codes["vehicle"] = Codes(self._where["vehicle"], self._where["vehicle"])
+        self._twice: list[Doubtful] = []
+        self._pairs = Pairs()
+        self._lines = 1
+
+    def columns(self, block: Block) -> dict[str, np.ndarray]:
+        """Columns of one block."""
+        local = {side: local_times(block, self._where[side], self._form) for side in ("start", "end")}
+        utc, doubled = local, None
+        if self._zone is not None:
+            changed = {side: to_utc(times, self._zone) for side, times in local.items()}
+            utc = {side: times for side, (times, _) in changed.items()}
+            for _, some in changed.values():
+                if some is not None:
+                    doubled = some if doubled is None else doubled | some
+        for times in utc.values():
+            check_years(times)
+        line = np.arange(self._lines + 1, self._lines + 1 + block.rows)
+        for row in np.flatnonzero(doubled).tolist() if doubled is not None else ():
+            start, end = (_EPOCH + timedelta(microseconds=int(local[side][row])) for side in ("start", "end"))
+            where = self._where.get("seconds")
+            seconds = None if where is None else _number(block.text(row, where))
+            self._twice.append((int(line[row]), start, end, seconds))
+        self._lines += block.rows
+        codes = {name: found.of(block) for name, found in self.codes.items()}
+        if "vehicle" in codes:
+            self._pairs.add(codes["vehicle"], utc["start"])
+        return {**utc, **codes, "line": line}
+
+    def told(self) -> tuple[list[Doubtful], Pairs]:
+        """Rides in the hour that occurs twice, and whether a vehicle starts but once at a time."""
+        return self._twice, self._pairs
+
+
 def insert_trips(
     con: duckdb.DuckDBPyConnection,
     relation: Relation,
@@ -46,81 +93,38 @@ def insert_trips(
     assert relation.plain is not None
     where = {name: columns[0] for name, columns in layout.positions.items()}
     delimiter = relation.plain.delimiter
-    codes: dict[str, Codes] = {}
+    parser = TripParser(layout, str(reading.form), reading.zone)
+
+    def texts_of(name: str, table: str, sort: str, select: str) -> Texts:
+        return Texts(con, table, parser.codes[name], shared.names, sort, select, delimiter)
+
+    texts = {}
     for side in ("start", "end"):
-        run = run_of(layout, side)
-        assert run is not None
-        fields = sorted(
-            (name for name in STATION if f"{side}_{name}" in where), key=lambda n: where[f"{side}_{n}"]
-        )
-        codes[side] = Codes(*run, shared.names, delimiter.join(fields))
+        held = {where[f"{side}_{name}"]: name for name in STATION if f"{side}_{name}" in where}
+        sort = delimiter.join(held[column] for column in sorted(held))
+        texts[f"{side}_stop"] = texts_of(f"{side}_stop", "new_trip_stops", sort, _stops_sql(where, side))
+    [nobody] = shared.names.numbers("vehicle", [b""]).tolist()
     if "vehicle" in where:
-        codes["vehicle"] = Codes(where["vehicle"], where["vehicle"], shared.names, "vehicle")
-    nobody = shared.names.numbers("vehicle", [b""])
-    form, zone = str(reading.form), reading.zone
-    twice: list[Doubtful] = []
-    pairs = Pairs()
-    lines = 1
-
-    def parse(block: Block) -> Columns:
-        nonlocal lines
-        local = {side: local_times(block, where[side], form) for side in ("start", "end")}
-        utc, doubled = local, None
-        if zone is not None:
-            changed = {side: to_utc(times, zone) for side, times in local.items()}
-            utc = {side: times for side, (times, _) in changed.items()}
-            for _, some in changed.values():
-                if some is not None:
-                    doubled = some if doubled is None else doubled | some
-        for times in utc.values():
-            check_years(times)
-        line = np.arange(lines + 1, lines + 1 + block.rows)
-        for row in np.flatnonzero(doubled).tolist() if doubled is not None else ():
-            start, end = (_EPOCH + timedelta(microseconds=int(local[side][row])) for side in ("start", "end"))
-            seconds = _number(block.text(row, where["seconds"])) if "seconds" in where else None
-            twice.append((int(line[row]), start, end, seconds))
-        lines += block.rows
-        numbers = {name: found.of(block) for name, found in codes.items()}
-        if "vehicle" in numbers:
-            pairs.add(numbers["vehicle"], utc["start"])
-        return {
-            "start": utc["start"],
-            "end": utc["end"],
-            "start_stop": codes["start"].shared[numbers["start"]],
-            "end_stop": codes["end"].shared[numbers["end"]],
-            "vehicle": codes["vehicle"].shared[numbers["vehicle"]]
-            if "vehicle" in numbers
-            else np.repeat(nobody, block.rows),
-            "line": line,
-        }
-
-    stops = [
-        Texts(con, "new_trip_stops", codes[side], _stops_sql(where, side), delimiter)
-        for side in ("start", "end")
-    ]
-    vehicles = (
-        Texts(con, "new_trip_vehicles", codes["vehicle"], _vehicles_sql(where["vehicle"]), delimiter)
-        if "vehicle" in codes
-        else None
-    )
-    if vehicles is None:
-        con.execute("INSERT INTO new_trip_vehicles VALUES (?, NULL)", nobody.tolist())
+        select = _vehicles_sql(where["vehicle"])
+        texts["vehicle"] = texts_of("vehicle", "new_trip_vehicles", "vehicle", select)
+    else:
+        con.execute("INSERT INTO new_trip_vehicles VALUES (?, NULL)", [nobody])
     con.execute("INSERT INTO new_trip_sources VALUES (?, ?)", [number, source])
     sql = ""
 
     def insert() -> str:
         nonlocal sql
-        if vehicles is not None:
-            vehicles.update()
-        changed = [some.update() for some in stops]
+        changed = [table.update() for table in texts.values()]
         if any(changed):
             tests = con.execute("SELECT DISTINCT stop FROM new_trip_stops WHERE test ORDER BY 1").fetchall()
-            sql = _sql([stop for (stop,) in tests], number)
+            vehicle = "f.vehicle" if "vehicle" in where else str(nobody)
+            sql = _sql([stop for (stop,) in tests], vehicle, number)
         return sql
 
-    rows = insert_blocks(con, relation.plain, len(layout.header), parse, insert)
-    known = [text.decode() for text in codes["vehicle"].texts] if "vehicle" in codes else [""]
+    rows, told = insert_parts(con, relation.plain, len(layout.header), parser, texts, insert)
     if rows >= 0:
+        twice, pairs = told
+        known = [text.decode() for text in texts["vehicle"].texts] if "vehicle" in texts else [""]
         if twice or "" in known:  # times will be changed, or nobody knows which vehicle it was
             shared.proof.give_up()
         shared.proof.add(pairs, known)
@@ -160,7 +164,7 @@ def _stops_sql(where: dict[str, int], side: str) -> str:
         WHERE {stop_unless(sound)} IS NULL"""
 
 
-def _sql(tests: list[int], number: int) -> str:
+def _sql(tests: list[int], vehicle: str, number: int) -> str:
     """SQL that inserts the rows of ``_frame``; `tests` are the stops at which no rider starts."""
 
     def is_test(side: str) -> str:
@@ -168,7 +172,7 @@ def _sql(tests: list[int], number: int) -> str:
 
     return f"""
         INSERT INTO new_trip_rows
-        SELECT f.vehicle, make_timestamp(f.start), make_timestamp(f."end"), f.start_stop, f.end_stop,
+        SELECT {vehicle}, make_timestamp(f.start), make_timestamp(f."end"), f.start_stop, f.end_stop,
             CASE WHEN {is_test("start")} THEN 'test-station'
                  WHEN f."end" - f.start > {A_DAY} THEN 'over-a-day'
                  WHEN {is_test("end")} THEN 'test-station' WHEN f."end" < f.start THEN 'ends-before-start'
