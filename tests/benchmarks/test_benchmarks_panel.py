@@ -77,6 +77,7 @@ def test_verdicts_follow_from_the_costs():
         return Cost(seconds, 2 * seconds, int(peak), {})
 
     costs = {"unmet-fewer": cost(1), "unmet": cost(11), "unmet-typed": cost(1), "pandas-typed": cost(3)}
+    costs |= {"unmet-second": cost(9), "unmet-third": cost(80), "unmet-again": cost(2)}
     costs |= {"pandas-checks": cost(55), "pandas-plain": cost(33)}
     costs |= {"checks-fewer": cost(4), "checks-arrow": cost(2)}
     figures, reached = verdicts(costs, 10, {"pandas": {"y": 0}}, same_bytes=True)

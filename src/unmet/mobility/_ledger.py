@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # A ride that took over a day was still demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
-_EVENTS_PER_BATCH = 120_000  # arrays of this size stay in the cache and are used again
-_AT_ONCE = 2_000_000
+_EVENTS_PER_BATCH = 240_000
+_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,11 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
     con.execute("CREATE OR REPLACE TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
     ledger = _count(con, trips)
     sizes = np.zeros(ledger.places, np.int64)
+
+    def book(keys: np.ndarray) -> np.ndarray:
+        ledger.ride_keys.add(keys)
+        return np.bincount(place_of_keys(keys), minlength=ledger.places)
+
     extents = con.execute("""
         SELECT sum(starts)::BIGINT, min(first), max(last), sum(ends)::BIGINT, min(first_end), max(last_end)
         FROM _starts""").fetchall()[0]
@@ -120,10 +125,8 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
             ]
             for here in stretches(moment, extent, _AT_ONCE)
         )
-        for part in ahead(np.sort, parts):
-            keys = np.asarray(part.result(), np.int64)
-            ledger.ride_keys.add(keys, ordered=True)
-            sizes += np.bincount(place_of_keys(keys), minlength=len(sizes))
+        for part in ahead(book, parts):
+            sizes += part.result()
     records, of_records = write_records(con, ledger.places, _AT_ONCE) if status else (RecordKeys(), 0)
     return replace(
         ledger,

@@ -89,7 +89,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
             notes = {f"unmet.{key}": value for key, value in about.items()}
             notes |= {f"unmet.column.{name}": MEANING[name] for name in names if name in MEANING}
             pairs = ", ".join(f"{_quoted(key)}: {_quoted(value)}" for key, value in notes.items())
-            options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{pairs}}}"
+            options = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, KV_METADATA {{{pairs}}}"
         order = "" if _in_order(con) else " ORDER BY unique_id, ds"
         con.execute(f"COPY (FROM panel{order}) TO {_quoted(str(staged))} ({options})")
         with open(staged, "rb") as source, atomic_write(target) as file:

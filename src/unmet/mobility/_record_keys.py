@@ -144,14 +144,17 @@ def write_records(
         f'+ (epoch_us("at") // 1000000 - {first}) * {1 << level_bits} '
         "+ 2 * available + coalesce(renting, true)::INTEGER"
     )
+
+    def book(some: np.ndarray) -> np.ndarray:
+        keys.add(some)
+        return np.bincount(np.asarray(some) >> (second_bits + level_bits), minlength=places)
+
     parts = (
         con.execute(
             f"SELECT {value} AS key FROM status JOIN _places USING (place) WHERE {_KNOWN} AND {here}"
         ).fetchnumpy()["key"]
         for here in stretches('"at"', (number, begin, end), at_once)
     )
-    for part in ahead(np.sort, parts):
-        ordered = np.asarray(part.result(), np.int64)
-        keys.add(ordered, ordered=True)
-        sizes += np.bincount(ordered >> (second_bits + level_bits), minlength=places)
+    for part in ahead(book, parts):
+        sizes += part.result()
     return RecordKeys(first, last, second_bits, level_bits, keys), sizes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import weakref
 from pathlib import Path
 
@@ -26,22 +27,29 @@ class SortedIntegers:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the store
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed with the store
         weakref.finalize(self, self._file.close)
+        self._lock = threading.Lock()
         self._runs: list[tuple[int, int, np.ndarray]] = []  # position in the file, length, marks
         self._written = 0
 
-    def add(self, values: np.ndarray, ordered: bool = False) -> None:
-        """Add an array; `ordered` says that it is sorted already."""
-        values = np.asarray(values, np.int64)
-        values = values if ordered else np.sort(values)
-        self._file.write(np.ascontiguousarray(values).data)
-        self._runs.append((self._written, len(values), values[::_STEP].copy()))
-        self._written += len(values)
+    def add(self, values: np.ndarray) -> None:
+        """Add an array; several threads may do so at once."""
+        values = np.sort(np.asarray(values, np.int64))
+        if not len(values):
+            return
+        with self._lock:
+            position = self._written
+            self._written += len(values)
+        left, at = values.data.cast("B"), 8 * position
+        while left:
+            done = os.pwrite(self._file.fileno(), left, at)
+            left, at = left[done:], at + done
+        with self._lock:
+            self._runs.append((position, len(values), values[::_STEP].copy()))
 
     def between(self, low: int, high: int) -> np.ndarray:
         """All values from `low` on and below `high`, in order."""
-        self._file.flush()
         parts = [np.zeros(0, np.int64)]
         for position, length, marks in self._runs:
             first = max(0, int(np.searchsorted(marks, low, "left")) - 1) * _STEP

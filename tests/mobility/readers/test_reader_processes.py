@@ -129,7 +129,7 @@ def test_a_process_goes_with_its_parent() -> None:
 
 def test_an_error_of_ours_is_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
     from unmet.mobility.readers._parts import File
-    from unmet.mobility.readers._status_blocks import StatusParser
+    from unmet.mobility.readers._status_parser import StatusParser
 
     path = tmp_path / "a.csv"
     path.write_text(_records(3))

@@ -32,11 +32,7 @@ class Pairs:
         if high - low >= _SPAN or (self.rows and low < self.last):
             self.differ = False
             return
-        keys = moment - low
-        keys <<= _CODE_BITS
-        keys |= code
-        keys.sort()
-        self.differ = not (keys[1:] == keys[:-1]).any()
+        self.differ = not _repeats(code, moment, low)
         border = code[moment == high]
         if self.rows and low == self.last:
             self.differ &= not np.isin(self._border, code[moment == low]).any()
@@ -45,6 +41,21 @@ class Pairs:
         self.first = self.first if self.rows else low
         self.last, self._border = high, border
         self.rows += len(moment)
+
+
+def _repeats(code: np.ndarray, moment: np.ndarray, low: int) -> bool:
+    """Whether a pair occurs twice in a block; `low` is its first moment."""
+    step = np.diff(moment)
+    if not (step < 0).any():  # in order: only neighbours of one moment can be equal
+        near = np.zeros(len(moment), bool)
+        near[1:] = step == 0
+        near[:-1] |= near[1:]
+        code, moment = code[near], moment[near]
+    keys = moment - low
+    keys <<= _CODE_BITS
+    keys |= code
+    keys.sort()
+    return bool((keys[1:] == keys[:-1]).any())
 
 
 class Proof:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from unmet.mobility._ahead import ahead
-from unmet.mobility.readers._blocks import Block, blocks
+from unmet.mobility.readers._blocks import Block, block_size, blocks
 from unmet.mobility.readers._codes import Codes
 
 _BEGUN = 6  # parts made while others are inserted
@@ -52,7 +52,7 @@ Parts = Generator[Part, None, Any]  # ends with what the parser was told
 def parts(file: File) -> Parts:
     """Parse a file block by block."""
     known = dict.fromkeys(file.parser.codes, 0)
-    for lines in blocks(file.path):
+    for lines in blocks(file.path, block_size(file.path)):
         block = Block(lines, file.width, file.delimiter)
         columns = file.parser.columns(block)
         new = {name: codes.texts[known[name] :] for name, codes in file.parser.codes.items()}

@@ -1,24 +1,18 @@
-"""Trips of a plain file: stamps by arithmetic on their digits, stations and vehicles by code."""
+"""Insert the trips of a plain file, parsed in blocks, with stations and vehicles by number."""
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 
 import duckdb
-import numpy as np
 
-from unmet.mobility.readers._blocks import Block
 from unmet.mobility.readers._clock import Doubtful
-from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Relation
-from unmet.mobility.readers._distinct import Pairs, Proof
+from unmet.mobility.readers._distinct import Proof
 from unmet.mobility.readers._frame import Texts, insert_parts
 from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._quick import STATION, even_text, run_of, stop_unless
 from unmet.mobility.readers._recognise import Layout
-from unmet.mobility.readers._stamp_blocks import check_years, local_times, to_utc
+from unmet.mobility.readers._trip_parser import TripParser
 from unmet.mobility.readers._trip_rows import A_DAY, LIMITS, Reading, is_test
-
-_EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass
@@ -28,53 +22,6 @@ class Shared:
     names: Names = field(default_factory=Names)
     proof: Proof = field(default_factory=Proof)  # that a vehicle starts but once at a time
     doubled: dict[int, list[Doubtful]] = field(default_factory=dict)  # by the number of the source
-
-
-class TripParser:
-    """Columns of rides: their times, and codes of stops and vehicles."""
-
-    def __init__(self, layout: Layout, form: str, zone: str | None) -> None:
-        """`form` and `zone` say how stamps are written, and where (``None``: UTC)."""
-        self._where = {name: columns[0] for name, columns in layout.positions.items()}
-        self._form, self._zone = form, zone
-        self.codes: dict[str, Codes] = {}
-        for side in ("start", "end"):
-            run = run_of(layout, side)
-            assert run is not None
-            self.codes[f"{side}_stop"] = Codes(*run)
-        if "vehicle" in self._where:
-            self.codes["vehicle"] = Codes(self._where["vehicle"], self._where["vehicle"])
-        self._twice: list[Doubtful] = []
-        self._pairs = Pairs()
-        self._lines = 1
-
-    def columns(self, block: Block) -> dict[str, np.ndarray]:
-        """Columns of one block."""
-        local = {side: local_times(block, self._where[side], self._form) for side in ("start", "end")}
-        utc, doubled = local, None
-        if self._zone is not None:
-            changed = {side: to_utc(times, self._zone) for side, times in local.items()}
-            utc = {side: times for side, (times, _) in changed.items()}
-            for _, some in changed.values():
-                if some is not None:
-                    doubled = some if doubled is None else doubled | some
-        for times in utc.values():
-            check_years(times)
-        line = np.arange(self._lines + 1, self._lines + 1 + block.rows)
-        for row in np.flatnonzero(doubled).tolist() if doubled is not None else ():
-            start, end = (_EPOCH + timedelta(microseconds=int(local[side][row])) for side in ("start", "end"))
-            where = self._where.get("seconds")
-            seconds = None if where is None else _number(block.text(row, where))
-            self._twice.append((int(line[row]), start, end, seconds))
-        self._lines += block.rows
-        codes = {name: found.of(block) for name, found in self.codes.items()}
-        if "vehicle" in codes:
-            self._pairs.add(codes["vehicle"], utc["start"])
-        return {**utc, **codes, "line": line}
-
-    def told(self) -> tuple[list[Doubtful], Pairs]:
-        """Rides in the hour that occurs twice, and whether a vehicle starts but once at a time."""
-        return self._twice, self._pairs
 
 
 def insert_trips(
@@ -93,7 +40,14 @@ def insert_trips(
     assert relation.plain is not None
     where = {name: columns[0] for name, columns in layout.positions.items()}
     delimiter = relation.plain.delimiter
-    parser = TripParser(layout, str(reading.form), reading.zone)
+    runs = {}
+    for side in ("start", "end"):
+        run = run_of(layout, side)
+        assert run is not None
+        runs[f"{side}_stop"] = run
+    if "vehicle" in where:
+        runs["vehicle"] = (where["vehicle"], where["vehicle"])
+    parser = TripParser(where, runs, str(reading.form), reading.zone)
 
     def texts_of(name: str, table: str, sort: str, select: str) -> Texts:
         return Texts(con, table, parser.codes[name], shared.names, sort, select, delimiter)
@@ -130,13 +84,6 @@ def insert_trips(
         shared.proof.add(pairs, known)
         shared.doubled[number] = twice
     return rows
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _vehicles_sql(column: int) -> str:

@@ -1,0 +1,93 @@
+"""Canonical tables take either form, a table or a view of coded rows, and either one replaces the other."""
+
+import pytest
+from reader_fixtures import NEW_YORK, OLD, STATUS
+
+from unmet.mobility import build_panel, read_stations, read_status, read_trips
+from unmet.mobility.readers._staging import is_view
+
+TRIPS = "SELECT * FROM trips ORDER BY source, line"
+
+
+def _ride(minute: int, start: str = "s1", bike: str = "7", mark: str = "") -> str:
+    times = ",".join(f"2021-10-08 01:{number:02}:00.5000" for number in (minute, minute + 5))
+    place = f"{start},{start} St,40.71,-74.01,s2,s2 St,40.72,-74.02"
+    return f"{mark}60{mark},{times},{place},{bike},Subscriber,,0\n"
+
+
+def _file(*rides: str) -> str:
+    return OLD.rstrip("\n") + "\n" + "".join(rides)
+
+
+PLAIN, QUOTED = _file(_ride(1), _ride(2)), _file(_ride(11, mark='"'), _ride(12, mark='"'))
+
+
+def _tables(con) -> set[str]:  # type: ignore[no-untyped-def]
+    return {row[0] for row in con.execute("SHOW TABLES").fetchall()}
+
+
+def _minutes(con) -> list[int]:  # type: ignore[no-untyped-def]
+    return [row[0] for row in con.execute("SELECT minute(started_at) FROM trips ORDER BY ALL").fetchall()]
+
+
+def test_either_form_replaces_the_other(con, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "trips.csv"
+    for text, coded, minutes in ((PLAIN, True, [1, 2]), (QUOTED, False, [11, 12]), (PLAIN, True, [1, 2])):
+        path.write_text(text)
+        read_trips(con, path, zone=NEW_YORK)
+        assert is_view(con, "trips") is coded
+        assert _minutes(con) == minutes
+        assert {"trip_rows", "trip_stops"} <= _tables(con) if coded else "trip_rows" not in _tables(con)
+        assert not [name for name in _tables(con) if name.startswith(("new_", "plain_"))]
+
+
+def test_both_in_one_reading_become_a_table(con, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "a.csv").write_text(PLAIN)
+    (tmp_path / "b.csv").write_text(QUOTED)
+    (tmp_path / "c.csv").write_text(PLAIN)
+    report = read_trips(con, tmp_path, zone=NEW_YORK)
+    assert (report.accepted, report.duplicates) == (6, 2)
+    assert not is_view(con, "trips")
+    rows = con.execute(TRIPS).fetchall()
+    assert [row[11] for row in rows] == ["a.csv", "a.csv", "b.csv", "b.csv"]
+    assert {row[4:11] for row in rows} == {("s1", "s2", 40.71, -74.01, 40.72, -74.02, None)}
+
+
+def test_both_forms_are_equal_to_the_last_column(con, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "trips.csv"
+    found = []
+    for mark in ("", '"'):
+        path.write_text(_file(_ride(1, mark=mark), _ride(2, "s3", "", mark), _ride(3, "Depot", "8", mark)))
+        read_trips(con, path, zone=NEW_YORK)
+        found.append((con.execute("DESCRIBE trips").fetchall(), con.execute(TRIPS).fetchall()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("mark", ["", '"'])
+def test_stations_that_come_later_rename_either_form(con, tmp_path, mark) -> None:  # type: ignore[no-untyped-def]
+    trips, stations, status = (tmp_path / name for name in ("t.csv", "stations.csv", "s.csv"))
+    trips.write_text(_file(_ride(1, mark=mark), _ride(2, "s3", mark=mark)))
+    status.write_text(STATUS + f"1633665600,5,{mark}1{mark},s1,1,1,9\n1633669200,4,1,s2,1,1,9\n")
+    stations.write_text("station_id,name,lat,lon,capacity,short_name\nhub,Hub,40.7,-74.0,20,s1\n")
+    read_trips(con, trips, zone=NEW_YORK)
+    read_status(con, status)
+    assert read_stations(con, stations).renamed == 2
+    assert is_view(con, "trips") is (mark == "")
+    assert con.execute("SELECT start_place, end_place FROM trips ORDER BY line").fetchall() == [
+        ("hub", "s2"),
+        ("s3", "s2"),
+    ]
+    assert con.execute("SELECT place FROM status ORDER BY 1").fetchall() == [("hub",), ("s2",)]
+    assert build_panel(con, by="hour", zone=NEW_YORK).places == 3
+
+
+def test_a_reading_that_fails_leaves_the_view_as_it_was(con, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "trips.csv"
+    path.write_text(PLAIN)
+    read_trips(con, path, zone=NEW_YORK)
+    before = con.execute(TRIPS).fetchall(), _tables(con)
+    for text in (_file("a,b\n"), "what is this\n1\n"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"rejected|trips|known"):
+            read_trips(con, path, zone=NEW_YORK)
+        assert (con.execute(TRIPS).fetchall(), _tables(con)) == before
