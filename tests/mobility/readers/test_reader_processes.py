@@ -8,8 +8,9 @@ import pytest
 from reader_fixtures import NEW_YORK, OLD, STATUS
 
 from unmet.mobility import read_status, read_trips
-from unmet.mobility.readers import _processes
-from unmet.mobility.readers._processes import Parsers
+from unmet.mobility.readers import _parts
+from unmet.mobility.readers._staging import is_view
+from unmet.runs import StreamLostError, Streams, _streams
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files are parsed by threads here")
 TRIPS = "SELECT * FROM trips ORDER BY source, line"
@@ -33,27 +34,27 @@ def _records(count: int) -> str:
 
 
 @pytest.fixture
-def processes(monkeypatch) -> list[_processes._Process]:  # type: ignore[no-untyped-def]
+def processes(monkeypatch) -> list[_streams._Process]:  # type: ignore[no-untyped-def]
     """Processes that were started, for files of any size."""
-    started: list[_processes._Process] = []
-    original = _processes._Process.__init__
+    started: list[_streams._Process] = []
+    original = _streams._Process.__init__
 
     def begin(self):  # type: ignore[no-untyped-def]
         original(self)
         started.append(self)
 
-    monkeypatch.setattr(_processes._Process, "__init__", begin)
-    monkeypatch.setattr(_processes, "WORTH", 0)
+    monkeypatch.setattr(_streams._Process, "__init__", begin)
+    monkeypatch.setattr(_parts, "WORTH", 0)
     return started
 
 
-def _ended(started: list[_processes._Process]) -> bool:
+def _ended(started: list[_streams._Process]) -> bool:
     return bool(started) and all(process._process.poll() is not None for process in started)
 
 
 def _both_ways(con, monkeypatch, read, table):  # type: ignore[no-untyped-def]
     found = [(read(), con.execute(table).fetchall())]
-    monkeypatch.setattr(_processes, "WORTH", 1 << 60)
+    monkeypatch.setattr(_parts, "WORTH", 1 << 60)
     return [*found, (read(), con.execute(table).fetchall())]
 
 
@@ -68,9 +69,7 @@ def test_trips_as_by_threads(con, tmp_path, monkeypatch, processes) -> None:  # 
 
 
 def test_records_as_by_threads_in_many_parts(con, tmp_path, monkeypatch, processes) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(
-        _processes, "_SIZE", 1 << 16
-    )  # too little for some columns: those go with the message
+    monkeypatch.setattr(_streams, "_SIZE", 1 << 16)  # some columns do not fit and go with the message
     (tmp_path / "a.csv").write_text(_records(150_000))
     one, two = _both_ways(con, monkeypatch, lambda: read_status(con, tmp_path), RECORDS)
     assert one == two
@@ -91,15 +90,17 @@ def test_what_is_not_plain_is_read_in_another_way(con, tmp_path, monkeypatch, pr
 @pytest.mark.parametrize("moment", [0.0, 0.3, 0.6])
 def test_a_process_that_dies_costs_time_only(con, tmp_path, monkeypatch, processes, moment) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "a.csv").write_text(_records(60_000))
-    original = Parsers.parts
+    original = Streams.run
 
-    def dying(self, file):  # type: ignore[no-untyped-def]
-        found = original(self, file)
+    def dying(self, function, file):  # type: ignore[no-untyped-def]
+        found = original(self, function, file)
+        item = next(found)
         time.sleep(moment)
         os.kill(processes[-1]._process.pid, signal.SIGKILL)
-        return found
+        yield item
+        return (yield from found)
 
-    monkeypatch.setattr(Parsers, "parts", dying)
+    monkeypatch.setattr(Streams, "run", dying)
     report = read_status(con, tmp_path)
     assert report.rows == 60_000
     assert _ended(processes)
@@ -118,34 +119,12 @@ def test_nothing_stays_behind_after_an_error(con, tmp_path, monkeypatch, process
     assert _ended(processes)
 
 
-def test_a_process_goes_with_its_parent() -> None:
-    process = _processes._Process()
-    assert process._process.stdin is not None
-    assert process._process.stdout is not None
-    process._process.stdin.close()  # as when the parent is killed
-    assert process._process.wait(20) == 0
-    process._process.stdout.close()
-
-
-def test_an_error_of_ours_is_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    from unmet.mobility.readers._parts import File
-    from unmet.mobility.readers._status_parser import StatusParser
-
-    path = tmp_path / "a.csv"
-    path.write_text(_records(3))
-    process = _processes._Process()
-    try:
-        with pytest.raises(RuntimeError, match="KeyError"):
-            next(process.parts(File(path, ",", 7, StatusParser({"place": 3}))))
-    finally:
-        process.close()
-
-
 def test_where_no_process_can_be_started_threads_do_it(con, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     def fails(self):  # type: ignore[no-untyped-def]
-        raise OSError("no more processes")
+        raise StreamLostError("no more processes")
 
-    monkeypatch.setattr(_processes, "WORTH", 0)
-    monkeypatch.setattr(_processes._Process, "__init__", fails)
+    monkeypatch.setattr(_parts, "WORTH", 0)
+    monkeypatch.setattr(_streams._Process, "__init__", fails)
     (tmp_path / "a.csv").write_text(_records(100))
     assert read_status(con, tmp_path).rows == 100
+    assert is_view(con, "status")  # as after reading in blocks

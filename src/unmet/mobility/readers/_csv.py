@@ -17,13 +17,13 @@ import duckdb
 from unmet.mobility._connection import spill_folder
 from unmet.mobility.readers._blocks import FORBIDDEN
 from unmet.mobility.readers._formats import NULLS
-from unmet.mobility.readers._processes import Parsers
 from unmet.mobility.readers._quick import fits_blocks, types_of
 from unmet.mobility.readers._recognise import Layout, parse_header
 from unmet.mobility.readers._repair import Reject, physical_lines, repair
 from unmet.mobility.readers._scan import Scan
 from unmet.mobility.readers._sources import Source, unpack
 from unmet.mobility.readers._tables import quote
+from unmet.runs import Streams
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Plain:
     path: Path
     delimiter: str
     stopped: threading.Event
-    parsers: Parsers
+    streams: Streams
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def plain_relation(
     layout: Layout,
     delimiter: str,
     stopped: threading.Event,
-    parsers: Parsers,
+    streams: Streams,
 ) -> Relation | None:
     """The file to be read in blocks, if its first and last lines look like it."""
     if stopped.is_set() or any(mark in first for mark in FORBIDDEN):
@@ -186,7 +186,7 @@ def plain_relation(
     samples = _samples(path, delimiter, len(layout.header))
     if types_of(layout, samples) is None or not fits_blocks(layout, samples):
         return None
-    return Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped, parsers))
+    return Relation("", samples, quick=True, plain=Plain(path, delimiter, stopped, streams))
 
 
 def typed_relation(path: Path, scan: Scan, layout: Layout, delimiter: str) -> Relation | None:

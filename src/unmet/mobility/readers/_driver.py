@@ -89,7 +89,7 @@ class Reading:
         finally:
             workers.stop()
             coming.close()
-            workers.parsers.close()
+            workers.streams.close()
 
     def _one(self, source: Source, number: int, ready: Ready) -> None:
         if ready.content == "json":

@@ -12,7 +12,7 @@ from unmet.mobility.readers._blocks import Uneven
 from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Plain
 from unmet.mobility.readers._names import Names
-from unmet.mobility.readers._parts import File, Parser, parts_ahead
+from unmet.mobility.readers._parts import File, Parser, parts_of
 from unmet.mobility.readers._tables import quote
 
 
@@ -93,7 +93,7 @@ def insert_parts(
     rows, lines = Gathered(con, insert), 0
     told: Any = None
     try:
-        with closing(plain.parsers.parts(file) or parts_ahead(file)) as found:
+        with closing(parts_of(file, plain.streams)) as found:
             while True:
                 try:
                     part = next(found)

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from unmet.mobility._ahead import ahead
-from unmet.mobility.readers._blocks import Block, block_size, blocks
+from unmet.mobility.readers._blocks import Block, Uneven, block_size, blocks
 from unmet.mobility.readers._codes import Codes
+from unmet.runs import Stream, StreamLostError, Streams
 
 _BEGUN = 6  # parts made while others are inserted
 
@@ -47,6 +48,7 @@ class Part:
 
 
 Parts = Generator[Part, None, Any]  # ends with what the parser was told
+WORTH = 48 << 20  # bytes of a file for which a process pays
 
 
 def parts(file: File) -> Parts:
@@ -61,8 +63,12 @@ def parts(file: File) -> Parts:
     return file.parser.told()
 
 
-def parts_ahead(file: File) -> Parts:
-    """The same by a thread, which works ahead."""
+def parts_of(file: File, streams: Streams) -> Parts:
+    """The parts of a file, which are made ahead: of a large one by another process, else by a thread."""
+    return _by_process(file, streams) if file.path.stat().st_size >= WORTH else _by_thread(file)
+
+
+def _by_thread(file: File) -> Parts:
     found: Iterator[Part] = parts(file)
     coming = ahead(lambda _: next(found, None), repeat(None), threads=1, begun=_BEGUN)
     try:
@@ -73,3 +79,31 @@ def parts_ahead(file: File) -> Parts:
             yield part
     finally:
         coming.close()
+
+
+def _by_process(file: File, streams: Streams) -> Parts:
+    found, begun = streams.run(items, file), False
+    try:
+        while True:
+            arrays, rest = next(found)
+            begun = True
+            yield Part(rest[0], arrays, rest[1])
+    except StopIteration as end:
+        return end.value
+    except StreamLostError:
+        if begun:
+            raise Uneven("its process is gone") from None
+    finally:
+        found.close()
+    return (yield from _by_thread(file))
+
+
+def items(file: File) -> Stream:
+    """The parts as another process gives them: arrays, and what is none."""
+    found = parts(file)
+    while True:
+        try:
+            part = next(found)
+        except StopIteration as end:
+            return end.value
+        yield part.columns, (part.rows, part.texts)

@@ -22,10 +22,10 @@ from unmet.mobility.readers._csv import (
     unpacked,
 )
 from unmet.mobility.readers._formats import Kind
-from unmet.mobility.readers._processes import Parsers
 from unmet.mobility.readers._recognise import Layout, recognise
 from unmet.mobility.readers._scan import Scan, count_lines, first_bytes
 from unmet.mobility.readers._sources import Source
+from unmet.runs import Streams
 
 Insert = Callable[[duckdb.DuckDBPyConnection, Relation, Layout, Source, int], int]
 
@@ -74,7 +74,7 @@ class Workers:
         self._lock = threading.Lock()
         self._busy: set[duckdb.DuckDBPyConnection] = set()
         self._stopped = threading.Event()
-        self.parsers = Parsers()
+        self.streams = Streams()
 
     def ready(self, item: tuple[int, Source]) -> Ready:
         """Make one source ready; called from several threads."""
@@ -115,7 +115,7 @@ class Workers:
 
         try:
             cursor.execute("SET TimeZone = 'UTC'")
-            plain = plain_relation(path, first, layout, delimiter, self._stopped, self.parsers)
+            plain = plain_relation(path, first, layout, delimiter, self._stopped, self.streams)
             rows = (
                 attempt(cursor, insert, plain) if plain is not None and not self._stopped.is_set() else None
             )
