@@ -63,6 +63,32 @@ def test_both_forms_are_equal_to_the_last_column(con, tmp_path) -> None:  # type
     assert found[0] == found[1]
 
 
+def test_files_of_other_layouts_share_no_number(con, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    times = "2021-10-08 01:01:00,2021-10-08 01:06:00"
+    few = "Duration,Start date,End date,Start station number,Start station,End station number,"
+    few += "Bike number,Member type"
+    other = few.replace(",Start station,", ",").replace("Duration", "Start station,Duration")
+    header = OLD.rstrip("\n").split(",")
+    turned = [*header[:3], *header[7:11], *header[3:7], *header[11:]]
+    (tmp_path / "a.csv").write_text(f"{few}\n60,{times},s1,A,s2,7,Member\n")  # a name at the start only
+    (tmp_path / "b.csv").write_text(f"{other}\nB,60,{times},s1,s2,8,Member\n")
+    (tmp_path / "c.csv").write_text(PLAIN)
+    ride = _ride(3).rstrip("\n").split(",")
+    body = ",".join([*ride[:3], *ride[7:11], *ride[3:7], *ride[11:]])
+    (tmp_path / "d.csv").write_text(",".join(turned) + "\n" + body + "\n")
+    assert read_trips(con, tmp_path, zone=NEW_YORK).rides == 5
+    found = con.execute(
+        "SELECT source, start_place, end_place, vehicle_id, start_lat FROM trips ORDER BY source, line"
+    )
+    assert found.fetchall() == [
+        ("a.csv", "s1", "s2", "7", None),
+        ("b.csv", "s1", "s2", "8", None),
+        ("c.csv", "s1", "s2", "7", 40.71),
+        ("c.csv", "s1", "s2", "7", 40.71),
+        ("d.csv", "s1", "s2", "7", 40.71),
+    ]
+
+
 @pytest.mark.parametrize("mark", ["", '"'])
 def test_stations_that_come_later_rename_either_form(con, tmp_path, mark) -> None:  # type: ignore[no-untyped-def]
     trips, stations, status = (tmp_path / name for name in ("t.csv", "stations.csv", "s.csv"))

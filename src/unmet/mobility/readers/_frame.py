@@ -48,7 +48,7 @@ class Texts:
         """Hear of the texts of the next codes."""
         if new:
             self.texts += new
-            self.numbers = np.concatenate([self.numbers, self._names.numbers(self._sort, new)])
+            self.numbers = np.concatenate([self.numbers, self._names.numbers(self._table, self._sort, new)])
 
     def update(self) -> bool:
         """Store the texts that came since the last time; whether there are any."""

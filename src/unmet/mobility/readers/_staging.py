@@ -40,12 +40,9 @@ class Staging:
 
     def unite(self) -> int:
         """Bring all rows into one form; returns how many of them have no reason to be rejected."""
-        for name in self._coded.tables:
-            if name != self._coded.rows:  # several files told what a number means
-                self.con.execute(
-                    f"CREATE OR REPLACE TABLE {_NEW}{name} AS "
-                    f"FROM (SELECT DISTINCT * FROM {_NEW}{name}) ORDER BY ALL"
-                )
+        for name, columns in self._coded.tables.items():
+            if name != self._coded.rows:
+                self._tell_once(f"{_NEW}{name}", names_of(columns)[0])
         self.con.execute(
             f"CREATE OR REPLACE TEMP VIEW {self.view} AS {self._coded.select(_NEW, staging=True)}"
         )
@@ -59,6 +56,14 @@ class Staging:
                 f"SELECT {names} FROM {self.view} ORDER BY source_number, line"
             )
         return sound + others
+
+    def _tell_once(self, table: str, number: str) -> None:
+        """Several files told what a number means: keep it once, and make sure that they agree."""
+        self.con.execute(
+            f"CREATE OR REPLACE TABLE {table} AS FROM (SELECT DISTINCT * FROM {table}) ORDER BY ALL"
+        )
+        if count(self.con, f"SELECT count(*) - count(DISTINCT {number}) FROM {table}"):
+            raise ValueError("the names of stations or vehicles do not add up: please report this file")
 
     def replace(self, others: str = "") -> None:
         """Let what was read take the place of the canonical table; `others` were added on the way."""

@@ -57,7 +57,7 @@ def insert_trips(
         held = {where[f"{side}_{name}"]: name for name in STATION if f"{side}_{name}" in where}
         sort = delimiter.join(held[column] for column in sorted(held))
         texts[f"{side}_stop"] = texts_of(f"{side}_stop", "new_trip_stops", sort, _stops_sql(where, side))
-    [nobody] = shared.names.numbers("vehicle", [b""]).tolist()
+    [nobody] = shared.names.numbers("new_trip_vehicles", "vehicle", [b""]).tolist()
     if "vehicle" in where:
         select = _vehicles_sql(where["vehicle"])
         texts["vehicle"] = texts_of("vehicle", "new_trip_vehicles", "vehicle", select)
