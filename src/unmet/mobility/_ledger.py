@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,7 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
             SELECT place FROM _starts WHERE place IS NOT NULL
             UNION SELECT place FROM _recorded WHERE place IS NOT NULL)
         SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place,
-               d.capacity::INTEGER AS capacity, r.place IS NOT NULL AS observed
+               d.capacity::INTEGER AS capacity, coalesce(r.records > 0, false) AS observed
         FROM named LEFT JOIN ({docks}) d USING (place) LEFT JOIN _recorded r USING (place)
         ORDER BY place""")
     con.execute("CREATE OR REPLACE TABLE _moves (no INTEGER, t BIGINT, change INTEGER)")
@@ -125,8 +126,9 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
             ]
             for here in stretches(moment, extent, _AT_ONCE)
         )
-        for part in ahead(book, parts):
-            sizes += part.result()
+        with closing(ahead(book, parts)) as booked:
+            for part in booked:
+                sizes += part.result()
     records, of_records = write_records(con, ledger.places, _AT_ONCE) if status else (RecordKeys(), 0)
     return replace(
         ledger,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -155,6 +156,7 @@ def write_records(
         ).fetchnumpy()["key"]
         for here in stretches('"at"', (number, begin, end), at_once)
     )
-    for part in ahead(book, parts):
-        sizes += part.result()
+    with closing(ahead(book, parts)) as booked:
+        for part in booked:
+            sizes += part.result()
     return RecordKeys(first, last, second_bits, level_bits, keys), sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from unmet.mobility._periods import Periods
 from unmet.mobility._segments import OPEN, Segments, segments
 from unmet.mobility._stock import Books, Progress
 from unmet.mobility._stream import Batch, load
+from unmet.mobility.readers._tables import streaming
 
 if TYPE_CHECKING:
     import duckdb
@@ -121,19 +123,19 @@ def _insert(
     ]
     totals = dict.fromkeys(_SECONDS, 0)
     threads = min(int(con.execute("SELECT current_setting('threads')").fetchall()[0][0]), _AT_ONCE)
-    written = ahead(
-        write,
-        ((con.cursor(), places) for places in stretches),
-        threads,
-        discard=lambda found: found[0].close(),
-    )
-    for done, future in enumerate(written):
-        if progress:
-            progress("building rows", done, len(stretches))
-        cursor, seconds = future.result()
-        cursor.execute("COMMIT")
-        cursor.close()
-        totals = {name: totals[name] + seconds[name] for name in _SECONDS}
+    cursors = ((con.cursor(), places) for places in stretches)
+    # Rows pass by the places, whichever are more, so that they keep their order.
+    with (
+        streaming(con),
+        closing(ahead(write, cursors, threads, discard=lambda found: found[0].close())) as written,
+    ):
+        for done, future in enumerate(written):
+            if progress:
+                progress("building rows", done, len(stretches))
+            cursor, seconds = future.result()
+            cursor.execute("COMMIT")
+            cursor.close()
+            totals = {name: totals[name] + seconds[name] for name in _SECONDS}
     if progress:
         progress("building rows", len(stretches), len(stretches))
     return totals

@@ -1,5 +1,7 @@
 """Records and rides as sorted integers: ranges in order, and the same panel however records are kept."""
 
+import sys
+import threading
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -110,3 +112,46 @@ def test_a_panel_of_before_stays_where_a_new_one_fails(monkeypatch):
         with pytest.raises(RuntimeError, match="in the middle"):
             build_panel(con, by="day", zone="UTC")
         assert con.execute("FROM panel ORDER BY unique_id, ds").fetchall() == before
+
+
+@pytest.mark.parametrize("together", [3, 1000])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_stand_in_order_however_they_are_written(monkeypatch, together, threads):
+    places = [f"p{n:03}" for n in range(300)]
+    monkeypatch.setattr(_rows, "_ROWS_AT_ONCE", 700)
+    monkeypatch.setattr(_gathered, "_ROWS", together)  # often fewer rows than there are places
+    with connection() as con:
+        con.execute(f"SET threads = {threads}")
+        fill(con, [("v", at(60 * n), at(60 * n + 600), place, "p000") for n, place in enumerate(places)])
+        build_panel(con, by="hour", zone="UTC")
+        found = con.execute("SELECT unique_id, ds FROM panel").fetchall()
+        assert found == sorted(found)
+        assert len(found) == 300 * 5
+
+
+def test_who_stops_in_the_middle_leaves_no_thread(monkeypatch):
+    usual = sys.getswitchinterval()
+    monkeypatch.setattr(_rows, "_ROWS_AT_ONCE", 24)
+
+    def stops(label, done, total):
+        if label == "building rows":
+            raise KeyboardInterrupt
+
+    with connection() as con:
+        con.execute("SET threads = 2")
+        world(con)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            build_panel(con, by="hour", zone="UTC", progress=stops)
+        assert caught.tb is not None  # which would keep alive what was not closed
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("unmet")]
+        assert sys.getswitchinterval() == usual
+        assert rows(con)
+
+
+def test_a_place_of_which_no_record_says_anything_is_as_one_without_records():
+    with connection() as con:
+        fill(con, [("v", at(0), at(600), "A", "B")], [("B", at(0), 3), ("B", at(900), 4)])
+        con.execute("INSERT INTO status VALUES ('A', '2021-05-03', NULL, 3, true, true)")
+        build_panel(con, by="hour", zone="UTC")
+        found = con.execute("SELECT unique_id, y, inferred FROM panel ORDER BY 1").fetchall()
+        assert found == [("A", 1, True), ("B", 0, False)]

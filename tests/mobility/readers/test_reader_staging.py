@@ -48,8 +48,8 @@ def test_both_in_one_reading_become_a_table(con, tmp_path) -> None:  # type: ign
     report = read_trips(con, tmp_path, zone=NEW_YORK)
     assert (report.accepted, report.duplicates) == (6, 2)
     assert not is_view(con, "trips")
-    rows = con.execute(TRIPS).fetchall()
-    assert [row[11] for row in rows] == ["a.csv", "a.csv", "b.csv", "b.csv"]
+    rows = con.execute("FROM trips").fetchall()  # in the order of files and lines
+    assert [row[11:] for row in rows] == [("a.csv", 2), ("a.csv", 3), ("b.csv", 2), ("b.csv", 3)]
     assert {row[4:11] for row in rows} == {("s1", "s2", 40.71, -74.01, 40.72, -74.02, None)}
 
 
@@ -105,6 +105,23 @@ def test_stations_that_come_later_rename_either_form(con, tmp_path, mark) -> Non
     ]
     assert con.execute("SELECT place FROM status ORDER BY 1").fetchall() == [("hub",), ("s2",)]
     assert build_panel(con, by="hour", zone=NEW_YORK).places == 3
+
+
+@pytest.mark.parametrize("count", [1, 4, 40])
+def test_of_ids_that_turn_out_to_be_one_station_the_last_record_counts(con, tmp_path, count) -> None:  # type: ignore[no-untyped-def]
+    status, stations = tmp_path / "s.csv", tmp_path / "stations.csv"
+    status.write_text(
+        STATUS
+        + "".join(f"1633665600,{n},1,{id}{k},1,1,9\n" for n, id in enumerate("xys", 1) for k in range(count))
+    )
+    stations.write_text(
+        "station_id,name,lat,lon,capacity,short_name,legacy_id\n"
+        + "".join(f"s{k},N{k},40,-74,9,x{k},y{k}\n" for k in range(count))
+    )
+    read_status(con, status)
+    assert read_stations(con, stations).renamed == 2 * count
+    found = con.execute("SELECT place, available FROM status ORDER BY ALL").fetchall()
+    assert found == sorted((f"s{k}", 3) for k in range(count))
 
 
 def test_a_reading_that_fails_leaves_the_view_as_it_was(con, tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -1,6 +1,7 @@
 """Rides and records that occur more than once, within a file or across files."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -72,7 +73,8 @@ def _find_repeated(con: duckdb.DuckDBPyConnection, parts: Iterable[np.ndarray]) 
 
     Rows are compared only where their 64-bit hashes repeat: sorting hashes needs little memory and time.
     """
-    found = [future.result() for future in ahead(_twice, parts)]
+    with closing(ahead(_twice, parts)) as coming:
+        found = [future.result() for future in coming]
     again = np.concatenate([np.zeros(0, np.uint64), *found])
     if len(again):
         con.register("_again", {"h": again})

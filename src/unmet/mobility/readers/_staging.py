@@ -52,8 +52,8 @@ class Staging:
         if self.mixed and sound:
             names = ", ".join(f'"{name}"' for name in self._names)
             self.con.execute(
-                f"INSERT INTO {self.table}({names}) "
-                f"SELECT {names} FROM {self.view} ORDER BY source_number, line"
+                f"CREATE OR REPLACE TABLE {self.table} AS FROM (FROM {self.table} "
+                f"UNION ALL BY NAME SELECT {names} FROM {self.view}) ORDER BY source_number, line"
             )
         return sound + others
 

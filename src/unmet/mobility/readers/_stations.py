@@ -4,8 +4,10 @@ import duckdb
 
 from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
+from unmet.mobility.readers._coded import CODED
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._driver import Progress
+from unmet.mobility.readers._duplicates import drop_repeated
 from unmet.mobility.readers._recognise import Layout, plain
 from unmet.mobility.readers._report import StationsReport
 from unmet.mobility.readers._sources import MAX_BYTES, Paths, Source
@@ -175,8 +177,10 @@ def _rename(con: duckdb.DuckDBPyConnection) -> int:
             other = f"FROM {f'{table}, ' * coded}station_ids AS m WHERE {table}.{column} = m.id"
             change = "SELECT count(*)" if coded else f"UPDATE {table} SET {column} = m.place"
             renamed += count(con, f"{change} {other}")
-        if coded:
+        if coded and renamed:
             con.execute(
                 f"UPDATE {texts} SET place = m.place FROM station_ids AS m WHERE {texts}.place = m.id"
             )
+    if renamed and is_view(con, "status"):  # ids that are one station may have records of one moment
+        drop_repeated(con, f"({CODED['status'].select(staging=True)})", "status_rows")
     return renamed
