@@ -46,7 +46,8 @@ def read_status(
     ``status`` has one row per place and time: from GBFS ``station_status`` (versions 1 to 3), as
     single snapshots or folders of them, and from CSV files of status events. A place that is not installed
     neither rents nor takes back. ``vehicles`` has one row per vehicle and time: from ``free_bike_status``,
-    ``vehicle_status`` and MDS status changes. Items that make no sense go to ``rejects``.
+    ``vehicle_status`` and MDS status changes. Items that make no sense go to ``rejects``. Of plain CSV files
+    alone ``status`` is a view, which can be read only.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def read_trips(
 
     Files are recognised by their header, whatever their name: CSV, gzip, zip, Parquet, MDS JSON; a file,
     several, or a folder. Every line is accepted, rejected with a reason, or a header. If anything stops the
-    reading, the tables are as before.
+    reading, the tables are as before. Of plain files alone ``trips`` is a view, which can be read only.
 
     Parameters
     ----------
