@@ -25,10 +25,10 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow" tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests
 
 test-all: lint
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests
 
 bench: $(READY)
 	@status=0; \

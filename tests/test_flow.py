@@ -8,8 +8,10 @@ import pytest
 import unmet
 
 FLOW = [
-    *("runs", "censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
-    *("mobility", "datasets", "forecasting", "planning", "plotting", "papers", "report", "serve", "cli"),
+    *("runs", "tables"),
+    *("censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
+    *("mobility", "datasets", "forecasting", "planning"),
+    *("plotting", "papers", "report", "serve", "cli"),
 ]
 ROOT = Path(unmet.__file__).parent
 

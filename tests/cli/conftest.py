@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cli_tools import QUICK, call, given
 
-from unmet.runs import read_columns, write_columns
+from unmet.tables import read_columns, write_columns
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,8 @@ from unmet.forecasting._grid import make_grid
 from unmet.forecasting._model import LEVELS, DemandModel, column_name
 from unmet.metrics import icp, tilted_loss
 from unmet.planning import gap_closed, play_three
-from unmet.runs import Steps, read_columns
+from unmet.runs import Steps
+from unmet.tables import read_columns
 
 DAYS = 28
 STARVED = 0.25

@@ -7,8 +7,8 @@ import pytest
 from cli_tools import QUICK, call, contents
 
 from unmet.cli._run_summary import summary_of
-from unmet.runs import read_columns, write_columns
 from unmet.runs._model_folder import load_model, save_model
+from unmet.tables import read_columns, write_columns
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from cli_tools import QUICK, call
 
 from unmet.cli._given_panel import panel_places
 from unmet.mobility import read_panel
-from unmet.runs import load_model, read_columns, read_record, save_model, stale_steps, write_columns
+from unmet.runs import load_model, read_record, save_model, stale_steps
+from unmet.tables import read_columns, write_columns
 
 
 def test_fit_forecast_plan_report(alone, given_panel, tmp_path, capsys):

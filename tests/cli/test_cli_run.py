@@ -12,7 +12,7 @@ import pytest
 from cli_tools import QUICK, call, contents, given
 
 import unmet
-from unmet.runs import read_columns
+from unmet.tables import read_columns
 
 FILES = (
     *("panel.parquet", "stations.parquet", "panel.json", "model", "backtest.parquet", "calibration.json"),

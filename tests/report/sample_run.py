@@ -13,7 +13,7 @@ from scipy.stats import nbinom
 
 from unmet.datasets import make_city
 from unmet.planning import planned_day, such_days
-from unmet.runs import Columns, write_columns
+from unmet.tables import Columns, write_columns
 
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 SHAPE = 4.0  # of the negative binomial: the city's shocks have variance 1/4

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sample_run import write_sample_run
 
-from unmet.runs import read_columns
+from unmet.tables import read_columns
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ import pytest
 from sample_run import write_sample_run
 
 from unmet.report import write_report
-from unmet.runs import read_columns, write_columns
+from unmet.tables import read_columns, write_columns
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from sample_run import BREAK_NAME, FORMULA_NAME, SCRIPT_NAME, write_sample_run
 
 from unmet.report import Live, read_run, render_page, write_report
 from unmet.report import _tables as tables
-from unmet.runs import read_columns, write_columns
+from unmet.tables import read_columns, write_columns
 
 
 class Elements(HTMLParser):

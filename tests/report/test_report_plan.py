@@ -10,7 +10,7 @@ import pytest
 from unmet.planning import rank_moves
 from unmet.report import _tables as tables
 from unmet.report import read_run, render_page
-from unmet.runs import read_columns
+from unmet.tables import read_columns
 
 
 def test_long_fleet_curves_are_thinned_with_both_ends():

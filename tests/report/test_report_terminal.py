@@ -9,7 +9,7 @@ from sample_run import write_sample_run
 
 from unmet.cli._plan_table import plan_sentences, show_plan
 from unmet.cli._run_summary import summary_of, tell
-from unmet.runs import read_columns, write_columns
+from unmet.tables import read_columns, write_columns
 
 
 @pytest.fixture(scope="module")

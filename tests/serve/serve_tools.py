@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.runs import write_columns
+from unmet.tables import write_columns
 
 LEVELS = (5, 10, 25, 50, 75, 90, 95)
 EVIL = "</script><script>alert(1)</script>"

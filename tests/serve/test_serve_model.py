@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from serve_tools import AHEAD, FIRST, IDS, PAST, write_tiny_run
 
-from unmet.runs import read_columns, write_columns
 from unmet.serve._curves import Window, read_curves
 from unmet.serve._http import Problem
 from unmet.serve._run_answers import RunAnswers
 from unmet.serve._saved_model import SavedModel
+from unmet.tables import read_columns, write_columns
 
 
 class Flat:

@@ -5,8 +5,8 @@ import pytest
 
 from unmet.cli import main
 from unmet.datasets import make_city
-from unmet.runs import read_columns
 from unmet.serve._run_answers import RunAnswers
+from unmet.tables import read_columns
 
 pytestmark = pytest.mark.slow
 

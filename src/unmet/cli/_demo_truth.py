@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmet.runs import read_columns
+from unmet.tables import read_columns
 
 if TYPE_CHECKING:
     from unmet.datasets.city import City

@@ -15,7 +15,8 @@ def forecast(
     from unmet.cli._pipeline import do_forecast, horizon_of
     from unmet.cli._run_files import need
     from unmet.forecasting import load_demand
-    from unmet.runs import Steps, read_columns, read_record
+    from unmet.runs import Steps, read_record
+    from unmet.tables import read_columns
 
     source = read_record(folder)["source"]
     by = load_demand(*need(folder, "model")).by

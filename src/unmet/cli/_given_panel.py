@@ -11,7 +11,8 @@ import numpy as np
 
 from unmet.cli._run_files import write_json
 from unmet.mobility import connect, read_panel, read_stations
-from unmet.runs import Steps, atomic_write, plain, read_columns, write_columns
+from unmet.runs import Steps, atomic_write
+from unmet.tables import plain, read_columns, write_columns
 
 if TYPE_CHECKING:
     from unmet.mobility._panel_file import Panel
@@ -129,7 +130,7 @@ def _read_stations(paths: Sequence[Path]) -> dict[str, np.ndarray]:
         columns, _ = read_columns(paths[0])
         if {"unique_id", "name", "lat", "lng", "capacity"} <= set(columns):
             return columns
-    with connect() as con:
+    with connect(inputs=paths) as con:
         read_stations(con, list(paths))
         found = con.execute(
             "SELECT place AS unique_id, name, lat, lng, capacity::DOUBLE capacity FROM stations"

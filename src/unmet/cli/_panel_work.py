@@ -78,7 +78,7 @@ def built_panel(
 
     reports: dict[str, Any] = {}
     zone, times = inputs.zone, inputs.times
-    with connect(memory_limit=inputs.memory) as con:
+    with connect(memory_limit=inputs.memory, inputs=inputs.files) as con:
         if inputs.stations:
             reports["stations"] = read_stations(con, inputs.stations, progress=watching.step("Stations"))
             describe = None if describe is None else _place_called(con, describe)

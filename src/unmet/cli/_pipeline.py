@@ -11,7 +11,8 @@ from typing import Any
 from unmet.cli._panel_work import PanelInputs, built_panel
 from unmet.cli._run_files import need, read_json, write_geojson, write_json
 from unmet.cli._run_summary import measures_of, versions
-from unmet.runs import Steps, read_columns, write_columns
+from unmet.runs import Steps
+from unmet.tables import read_columns, write_columns
 
 PLAN_INPUTS = ("model", "panel.parquet", "stations.parquet", "lost.parquet", "lost_total.json")
 

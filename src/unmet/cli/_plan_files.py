@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from unmet.cli._run_files import table_of, write_csv, write_json
-from unmet.runs import read_columns
+from unmet.tables import read_columns
 
 
 def write_plan(folder: Path, *, fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> None:

@@ -136,7 +136,7 @@ def _names(folder: Path) -> dict[str, str]:
     path = folder / "stations.parquet"
     if not path.is_file():
         return {}
-    from unmet.runs import read_columns
+    from unmet.tables import read_columns
 
     columns, _ = read_columns(path)
     return {str(place): str(name) for place, name in zip(columns["unique_id"], columns["name"])}
@@ -147,14 +147,13 @@ def _never_available(folder: Path) -> list[str]:
     path = folder / "lost.parquet"
     if not path.is_file():
         return []
-    import duckdb
+    from unmet.tables import literal_path, scratch
 
     best = "max(CASE WHEN isnan(exposure) THEN 0 ELSE exposure END)"
-    with duckdb.connect() as con:
+    with scratch(path) as con:
         found = con.execute(
-            f"SELECT unique_id FROM read_parquet(?) GROUP BY unique_id HAVING coalesce({best}, 0) <= 0 "
-            "ORDER BY unique_id",
-            [str(path)],
+            f"SELECT unique_id FROM read_parquet({literal_path(path)}) GROUP BY unique_id "
+            f"HAVING coalesce({best}, 0) <= 0 ORDER BY unique_id"
         ).fetchall()
     return [str(row[0]) for row in found]
 
@@ -180,13 +179,17 @@ def _left_out(folder: Path, observed: float | None) -> dict[str, float]:
     panel, lost = folder / "panel.parquet", folder / "lost.parquet"
     if observed is None or not (panel.is_file() and lost.is_file()):
         return {"periods": 0.0, "rides": 0}
-    import duckdb
+    from unmet.tables import literal_path, scratch
 
     unknown = "avg(CASE WHEN exposure IS NULL OR isnan(exposure) THEN 1.0 ELSE 0.0 END)"
-    with duckdb.connect() as con:
-        (rides,) = con.execute("SELECT sum(y) FROM read_parquet(?)", [str(panel)]).fetchone() or (None,)
-        (share,) = con.execute(f"SELECT {unknown} FROM read_parquet(?)", [str(lost)]).fetchone() or (None,)
-    return {"periods": float(share or 0.0), "rides": max(0, round(float(rides or 0.0) - observed))}
+    with scratch(panel, lost) as con:
+
+        def value(what: str, path: Path) -> float:
+            row = con.execute(f"SELECT {what} FROM read_parquet({literal_path(path)})").fetchone()
+            return float(row[0] or 0.0) if row else 0.0
+
+        rides, share = value("sum(y)", panel), value(unknown, lost)
+    return {"periods": share, "rides": max(0, round(rides - observed))}
 
 
 def _inferred(folder: Path) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 
 # Where each public name lives; modules load when a name is first used, because DuckDB is heavy to import.
 _HOMES = {
-    "connect": "_connection",
+    "connect": "unmet.tables",
     "read_trips": "readers",
     "read_status": "readers",
     "read_stations": "readers",
@@ -38,7 +38,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'unmet.mobility' has no attribute {name!r}")
-    return getattr(import_module(f"unmet.mobility.{_HOMES[name]}"), name)
+    home = _HOMES[name]
+    return getattr(import_module(home if "." in home else f"unmet.mobility.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unmet.tables import identifier, literal, literal_path
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -60,7 +62,6 @@ def add_covariates(
         raise ValueError("weather_keep= picks rows of a weather file; give weather= too")
     if not calendar and holidays is None and weather is None:
         return ()
-    zoned = zone.replace("'", "''")
     columns = [f"{_CALENDAR[name]} AS {name}" for name in calendar]
     joins = ""
     if holidays is not None:
@@ -75,12 +76,13 @@ def add_covariates(
     if weather is not None:
         values, moment = _read_weather(con, weather, weather_keep or {})
         joins += f" LEFT JOIN _weather w ON w.moment = {moment}"
-        columns += [f'w."{value}"' for value in values]
+        columns += [f"w.{identifier(value)}" for value in values]
         names += values
     con.execute(f"""
         CREATE OR REPLACE TABLE panel AS
         SELECT p.* EXCLUDE (local), {", ".join(columns)}
-        FROM (SELECT *, timezone('{zoned}', make_timestamptz(epoch_us(ds))) AS local FROM panel) p {joins}
+        FROM (SELECT *, timezone({literal(zone)}, make_timestamptz(epoch_us(ds))) AS local FROM panel) p
+        {joins}
         ORDER BY unique_id, ds""")
     return tuple(names)
 
@@ -97,8 +99,8 @@ def _read_weather(
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"weather file {path} does not exist")
-    name = str(path).replace("'", "''")
-    source = f"read_parquet('{name}')" if path.suffix.lower() == ".parquet" else f"read_csv('{name}')"
+    reader = "read_parquet" if path.suffix.lower() == ".parquet" else "read_csv"
+    source = f"{reader}({literal_path(path)})"
     try:
         described = con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
     except duckdb.Error as error:
@@ -115,12 +117,14 @@ def _read_weather(
         raise ValueError(f"weather file {path} has no column of numbers; found {', '.join(kinds)}")
     taken = {row[0] for row in con.execute("DESCRIBE panel").fetchall()}
     renamed = [f"weather_{key}" if key in taken else key for key in numbers]
-    picked = ", ".join(f'"{key}"::DOUBLE AS "{new}"' for key, new in zip(numbers, renamed))
-    where = " AND ".join(f'"{key}"::VARCHAR = ?' for key in keep) or "true"
+    picked = ", ".join(
+        f"{identifier(key)}::DOUBLE AS {identifier(new)}" for key, new in zip(numbers, renamed)
+    )
+    where = " AND ".join(f"{identifier(key)}::VARCHAR = ?" for key in keep) or "true"
     try:
         con.execute(
-            f'CREATE OR REPLACE TEMP TABLE _weather AS SELECT "{when}"::TIMESTAMP AS moment, {picked} '
-            f"FROM {source} WHERE {where}",
+            f"CREATE OR REPLACE TEMP TABLE _weather AS SELECT {identifier(when)}::TIMESTAMP AS moment, "
+            f"{picked} FROM {source} WHERE {where}",
             list(keep.values()),
         )
     except duckdb.Error as error:

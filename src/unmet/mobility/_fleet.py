@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmet.tables import identifier
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -44,20 +46,26 @@ def reduce_fleet(
         raise ValueError(f"share must lie between 0 and 1, got {share!r}")
     if into == trips:
         raise ValueError("into must name another table than trips, whose rides stay as they are")
-    row = con.execute(f'SELECT count(*), count(vehicle_id) FROM "{trips}"').fetchone()
+    row = con.execute(f"SELECT count(*), count(vehicle_id) FROM {identifier(trips)}").fetchone()
     assert row is not None
     if row[0] != row[1]:
         raise ValueError(
             f"{row[0] - row[1]:,} of {row[0]:,} rides have no vehicle id; a fleet can be reduced only "
             "where every ride names its vehicle"
         )
-    names = [r[0] for r in con.execute(f'SELECT DISTINCT vehicle_id FROM "{trips}" ORDER BY 1').fetchall()]
+    names = [
+        r[0]
+        for r in con.execute(f"SELECT DISTINCT vehicle_id FROM {identifier(trips)} ORDER BY 1").fetchall()
+    ]
     gone = np.random.default_rng(seed).choice(len(names), size=round(share * len(names)), replace=False)
     con.execute("CREATE OR REPLACE TEMP TABLE _gone (vehicle_id VARCHAR)")
     if len(gone):
         con.execute("INSERT INTO _gone SELECT unnest(?::VARCHAR[])", [[names[i] for i in sorted(gone)]])
-    con.execute(f'CREATE OR REPLACE TABLE "{into}" AS FROM "{trips}" ANTI JOIN _gone USING (vehicle_id)')
+    con.execute(
+        f"CREATE OR REPLACE TABLE {identifier(into)} AS FROM {identifier(trips)} "
+        "ANTI JOIN _gone USING (vehicle_id)"
+    )
     con.execute("DROP TABLE _gone")
-    kept = con.execute(f'SELECT count(*) FROM "{into}"').fetchone()
+    kept = con.execute(f"SELECT count(*) FROM {identifier(into)}").fetchone()
     assert kept is not None
     return Reduction(into, len(names), len(names) - len(gone), row[0], kept[0])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility._ledger import COUNTED, exists
+from unmet.tables import identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,7 +43,9 @@ def superhubs(
     found = dict(hubs) if isinstance(hubs, Mapping) else read_hubs(hubs)
     if not found:
         raise ValueError("hubs names no place; give at least one line place,hub")
-    known = {row[0] for row in con.execute(f'SELECT DISTINCT start_place FROM "{trips}"').fetchall()}
+    known = {
+        row[0] for row in con.execute(f"SELECT DISTINCT start_place FROM {identifier(trips)}").fetchall()
+    }
     if exists(con, "status"):
         known |= {row[0] for row in con.execute("SELECT DISTINCT place FROM status").fetchall()}
     missing = sorted(set(found) - known)
@@ -102,7 +105,7 @@ def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: i
     where = f"""SELECT start_place AS place, count(*) AS rides,
                        avg(round(start_lat * 1000000)::BIGINT) / 1e6 AS lat,
                        avg(round(start_lng * 1000000)::BIGINT) / 1e6 AS lng
-                FROM "{trips}" WHERE {COUNTED} AND start_place IS NOT NULL GROUP BY start_place"""
+                FROM {identifier(trips)} WHERE {COUNTED} AND start_place IS NOT NULL GROUP BY start_place"""
     known = (
         "SELECT place, min(lat) AS lat, min(lng) AS lng FROM stations GROUP BY place"
         if exists(con, "stations")

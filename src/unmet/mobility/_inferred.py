@@ -9,6 +9,7 @@ import numpy as np
 from unmet.mobility._keys import CHANGE, unpack
 from unmet.mobility._ledger import COUNTED, Ledger
 from unmet.mobility._stream import load
+from unmet.tables import identifier
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,7 +24,7 @@ def infer(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, idle: int)
     if ledger.observed.all():
         return None
     [(rides, named)] = con.execute(
-        f'SELECT count(*), count(vehicle_id) FROM "{trips}" WHERE {COUNTED}'
+        f"SELECT count(*), count(vehicle_id) FROM {identifier(trips)} WHERE {COUNTED}"
     ).fetchall()
     by_vehicle = named >= (1 - _NAMELESS_AT_MOST) * rides
     if by_vehicle:
@@ -47,7 +48,8 @@ def _from_vehicles(con: duckdb.DuckDBPyConnection, ledger: Ledger, trips: str, i
                s.no AS start_no, e.no AS end_no,
                (epoch_us(started_at) // 1000000)::BIGINT AS start_t,
                (epoch_us(ended_at) // 1000000)::BIGINT AS end_t
-        FROM "{trips}" LEFT JOIN _places s ON s.place = start_place LEFT JOIN _places e ON e.place = end_place
+        FROM {identifier(trips)}
+        LEFT JOIN _places s ON s.place = start_place LEFT JOIN _places e ON e.place = end_place
         WHERE {COUNTED} AND started_at IS NOT NULL""")
     con.execute("CREATE OR REPLACE TABLE _hop_moves (no INTEGER, t BIGINT, change INTEGER)")
     parts = max(1, ledger.rides // _RIDES_PER_BATCH)

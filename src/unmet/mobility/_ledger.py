@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility._ahead import ahead
-from unmet.mobility._connection import spill_folder
 from unmet.mobility._keys import PICKUP, RETURN, packed, place_of_keys
 from unmet.mobility._record_keys import RecordKeys, sum_up_records, write_records
 from unmet.mobility._sorted import SortedIntegers
 from unmet.mobility._stretches import stretches
+from unmet.tables import identifier, private_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -63,7 +63,7 @@ def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
     import duckdb
 
     try:
-        return con.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone() is not None
+        return con.execute(f"SELECT 1 FROM {identifier(table)} LIMIT 1").fetchone() is not None
     except duckdb.CatalogException:
         return False
 
@@ -87,7 +87,7 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
                epoch_us(min(started_at)) AS first, epoch_us(max(started_at)) AS last,
                count(ended_at) FILTER (end_place IS NOT NULL) AS ends,
                epoch_us(min(ended_at)) AS first_end, epoch_us(max(ended_at)) AS last_end
-        FROM "{trips}" WHERE {COUNTED} GROUP BY 1""")
+        FROM {identifier(trips)} WHERE {COUNTED} GROUP BY 1""")
     docks = (
         "SELECT place, max(capacity) AS capacity FROM stations GROUP BY place"
         if capacity
@@ -121,9 +121,8 @@ def open_ledger(con: duckdb.DuckDBPyConnection, trips: str, status: bool, capaci
         parts = (
             con.execute(f"""
                 SELECT {packed("no", moment, kind)} AS key
-                FROM "{trips}" JOIN _places ON place = {place} WHERE {where} AND {here}""").fetchnumpy()[
-                "key"
-            ]
+                FROM {identifier(trips)} JOIN _places ON place = {place}
+                WHERE {where} AND {here}""").fetchnumpy()["key"]
             for here in stretches(moment, extent, _AT_ONCE)
         )
         with closing(ahead(book, parts)) as booked:
@@ -165,7 +164,7 @@ def _count(con: duckdb.DuckDBPyConnection, trips: str) -> Ledger:
         first_record=None,
         last_record=None,
         sizes=(),
-        ride_keys=SortedIntegers(spill_folder(con)),
+        ride_keys=SortedIntegers(private_folder(con)),
         record_keys=RecordKeys(),
     )
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmet.mobility._ledger import exists
-from unmet.runs import atomic_write, plain
+from unmet.runs import atomic_write
+from unmet.tables import literal, parquet_notes, private_folder, read_parquet
 
 if TYPE_CHECKING:
     import duckdb
@@ -81,17 +82,16 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
         raise ValueError(f"folder {target.parent} does not exist; make it first")
     about = dict(con.execute("SELECT key, value FROM panel_about").fetchall())
     names = [row[0] for row in con.execute("DESCRIBE panel").fetchall()]
-    with tempfile.TemporaryDirectory(prefix="unmet-") as folder:
+    with tempfile.TemporaryDirectory(prefix="unmet-", dir=private_folder(con)) as folder:
         staged = Path(folder) / "panel"
         if target.suffix.lower() == ".csv":
             options = "FORMAT csv, HEADER true"
         else:
             notes = {f"unmet.{key}": value for key, value in about.items()}
             notes |= {f"unmet.column.{name}": MEANING[name] for name in names if name in MEANING}
-            pairs = ", ".join(f"{_quoted(key)}: {_quoted(value)}" for key, value in notes.items())
-            options = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, KV_METADATA {{{pairs}}}"
+            options = f"{parquet_notes(notes)}, COMPRESSION_LEVEL 1"
         order = "" if _in_order(con) else " ORDER BY unique_id, ds"
-        con.execute(f"COPY (FROM panel{order}) TO {_quoted(str(staged))} ({options})")
+        con.execute(f"COPY (FROM panel{order}) TO {literal(str(staged))} ({options})")
         with open(staged, "rb") as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file, 1 << 20)
     return target
@@ -108,26 +108,8 @@ def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
 
 def read_panel(path: str | os.PathLike[str]) -> Panel:
     """Read a Parquet file written by :func:`write_panel`."""
-    import duckdb
-
     path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"panel file {path} does not exist")
-    name = _quoted(str(path))
-    with duckdb.connect() as con:
-        con.execute("SET TimeZone = 'UTC'")
-        try:
-            notes = con.execute(
-                f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"
-            ).fetchall()
-            found = con.execute(f"FROM read_parquet({name}) ORDER BY unique_id, ds").fetchnumpy()
-        except duckdb.Error as error:
-            raise ValueError(f"{path} is not a panel file: {str(error).splitlines()[0]}") from None
-    about = {key.removeprefix("unmet."): value for key, value in notes if key.startswith("unmet.")}
+    columns, about = read_parquet(path, "panel file", "ORDER BY unique_id, ds")
     if "zone" not in about:
         raise ValueError(f"{path} is not a panel file: it names no zone; write it with `unmet panel`")
-    return Panel({key: plain(value) for key, value in found.items()}, about)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return Panel(columns, about)

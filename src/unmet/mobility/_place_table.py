@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility._ledger import COUNTED, exists
-from unmet.runs import Columns, plain
+from unmet.tables import Columns, plain
 
 if TYPE_CHECKING:
     import duckdb

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmet.tables import identifier
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -21,10 +23,11 @@ def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> s
 
     if not isinstance(resolution, int) or isinstance(resolution, bool) or not 0 <= resolution <= 15:
         raise ValueError(f"h3_resolution must be a whole number from 0 to 15, got {resolution!r}")
+    rides = identifier(trips)
     points = con.execute(f"""
         SELECT DISTINCT lat, lng FROM (
-            SELECT round(start_lat, {_DECIMALS}) AS lat, round(start_lng, {_DECIMALS}) AS lng FROM "{trips}"
-            UNION ALL SELECT round(end_lat, {_DECIMALS}), round(end_lng, {_DECIMALS}) FROM "{trips}")
+            SELECT round(start_lat, {_DECIMALS}) AS lat, round(start_lng, {_DECIMALS}) AS lng FROM {rides}
+            UNION ALL SELECT round(end_lat, {_DECIMALS}), round(end_lng, {_DECIMALS}) FROM {rides})
         WHERE lat BETWEEN -90 AND 90 AND lng BETWEEN -180 AND 180 ORDER BY lat, lng""").fetchnumpy()
     if not len(points["lat"]):
         raise ValueError("places='h3' needs coordinates, and no ride has any; use places='station'")
@@ -40,7 +43,7 @@ def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> s
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE _cell_trips AS
         SELECT vehicle_id, started_at, ended_at, s.cell AS start_place, e.cell AS end_place, flag
-        FROM "{trips}" LEFT JOIN _cells s
+        FROM {identifier(trips)} LEFT JOIN _cells s
             ON s.lat = round(start_lat, {_DECIMALS}) AND s.lng = round(start_lng, {_DECIMALS})
         LEFT JOIN _cells e ON e.lat = round(end_lat, {_DECIMALS}) AND e.lng = round(end_lng, {_DECIMALS});
         DROP TABLE _cells""")

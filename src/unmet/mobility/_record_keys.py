@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility._ahead import ahead
-from unmet.mobility._connection import spill_folder
 from unmet.mobility._keys import EDGE, packed, place_of, unpack
 from unmet.mobility._sorted import SortedIntegers
 from unmet.mobility._stretches import stretches
+from unmet.tables import private_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -138,7 +138,7 @@ def write_records(
         for no, size in found:
             sizes[no] = size
         return RecordKeys(first, last), sizes
-    keys = SortedIntegers(spill_folder(con))
+    keys = SortedIntegers(private_folder(con))
     sizes = np.zeros(places, np.int64)
     value = (
         f"no::BIGINT * {1 << (second_bits + level_bits)} "

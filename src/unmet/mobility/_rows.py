@@ -15,7 +15,6 @@ from unmet.mobility._periods import Periods
 from unmet.mobility._segments import OPEN, Segments, segments
 from unmet.mobility._stock import Books, Progress
 from unmet.mobility._stream import Batch, load
-from unmet.mobility.readers._tables import streaming
 
 if TYPE_CHECKING:
     import duckdb
@@ -126,7 +125,6 @@ def _insert(
     cursors = ((con.cursor(), places) for places in stretches)
     # Rows pass by the places, whichever are more, so that they keep their order.
     with (
-        streaming(con),
         closing(ahead(write, cursors, threads, discard=lambda found: found[0].close())) as written,
     ):
         for done, future in enumerate(written):

@@ -7,7 +7,7 @@ import numpy as np
 from unmet.report._data import CurveData
 from unmet.report._grid import Grid, make_grid
 from unmet.report._pack import pack, step_for
-from unmet.runs import Columns
+from unmet.tables import Columns
 
 FINE_BUDGET = 900_000  # numbers; each takes two letters of the page
 COARSE_BUDGET = 650_000

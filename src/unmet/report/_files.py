@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.runs import Columns, read_columns
+from unmet.tables import Columns, read_columns
 
 _SPREADSHEET_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 _MADE_BY = {

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from unmet.runs import Columns
+from unmet.tables import Columns
 
 
 @dataclass(frozen=True)

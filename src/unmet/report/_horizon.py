@@ -7,7 +7,7 @@ import numpy as np
 from unmet.report._data import Horizon, HorizonPlace, Interval
 from unmet.report._grid import make_grid
 from unmet.report._numbers import moment
-from unmet.runs import Columns
+from unmet.tables import Columns
 
 
 def make_horizon(forecast: Columns | None, ids: list[str], zone: str) -> Horizon | None:

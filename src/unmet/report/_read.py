@@ -18,7 +18,7 @@ from unmet.report._horizon import make_horizon
 from unmet.report._numbers import known
 from unmet.report._planned import read_planned
 from unmet.report._same_run import check_follows, check_observed, check_places
-from unmet.runs import Columns
+from unmet.tables import Columns
 
 _LOST = (
     *("unique_id", "ds", "y", "censored", "exposure"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unmet.report._files import made_again
-from unmet.runs import Columns
+from unmet.tables import Columns
 
 
 def check_places(path: Path, found: Iterable[Any], wanted: list[str], every: bool = False) -> None:

@@ -4,7 +4,6 @@ Nothing here imports JAX, DuckDB, rich or loky before it is used.
 """
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
-from unmet.runs._columns import Columns, plain, read_columns, write_columns
 from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._manifest import Run, RunError, code_version
@@ -19,7 +18,6 @@ from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
 __all__ = [
-    "Columns",
     "FolderInUseError",
     "FolderLock",
     "ModelFileError",
@@ -43,9 +41,7 @@ __all__ = [
     "load_model",
     "no_progress",
     "pack_arrays",
-    "plain",
     "progress",
-    "read_columns",
     "read_record",
     "remove_leftovers",
     "run_shards",
@@ -54,5 +50,4 @@ __all__ = [
     "stop_workers",
     "unpack_arrays",
     "write_bytes",
-    "write_columns",
 ]

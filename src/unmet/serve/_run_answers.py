@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from unmet.runs import Columns, read_columns
 from unmet.serve._answers import Answer
 from unmet.serve._curves import Curves, Window, read_curves
 from unmet.serve._encode import column, number
@@ -17,6 +16,7 @@ from unmet.serve._http import Problem
 from unmet.serve._plan_answer import plan_answer
 from unmet.serve._saved_model import SavedModel
 from unmet.serve._tables import Table, read_csv, read_json, read_table
+from unmet.tables import Columns, read_columns
 
 QUANTILES = {"q05": 0.05, "q10": 0.1, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q90": 0.9, "q95": 0.95}
 SEEN = ("y", "censored", "exposure", "threshold", "returns", "stock_start", "capacity", "inferred")

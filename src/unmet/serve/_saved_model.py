@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from unmet.planning import lost_share
-from unmet.runs import Columns
 from unmet.serve._curves import Curves, Window
 from unmet.serve._http import Problem
 from unmet.serve._tables import read_json
+from unmet.tables import Columns
 
 KEPT_DAYS = 32
 

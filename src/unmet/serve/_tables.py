@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.runs import Columns, read_columns
+from unmet.tables import Columns, read_columns
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 import pandas as pd
 
+from unmet.tables import connect
+
 EPOCH = datetime(2021, 5, 3, tzinfo=UTC).replace(tzinfo=None)  # a Monday
 
 
-def connection() -> duckdb.DuckDBPyConnection:
-    con = duckdb.connect(config={"threads": 1})
-    con.execute("SET TimeZone = 'UTC'")
-    return con
+def connection(threads: int = 1) -> duckdb.DuckDBPyConnection:
+    return connect(threads=threads)
 
 
 def fill(con, trips=(), status=None, stations=None) -> None:

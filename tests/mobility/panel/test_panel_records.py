@@ -120,8 +120,7 @@ def test_rows_stand_in_order_however_they_are_written(monkeypatch, together, thr
     places = [f"p{n:03}" for n in range(300)]
     monkeypatch.setattr(_rows, "_ROWS_AT_ONCE", 700)
     monkeypatch.setattr(_gathered, "_ROWS", together)  # often fewer rows than there are places
-    with connection() as con:
-        con.execute(f"SET threads = {threads}")
+    with connection(threads) as con:
         fill(con, [("v", at(60 * n), at(60 * n + 600), place, "p000") for n, place in enumerate(places)])
         build_panel(con, by="hour", zone="UTC")
         found = con.execute("SELECT unique_id, ds FROM panel").fetchall()

@@ -1,5 +1,7 @@
 """The tables of a city's folder, written through DuckDB."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -7,6 +9,7 @@ import numpy as np
 
 from unmet.datasets.city._city import City
 from unmet.datasets.city._map import KINDS
+from unmet.tables import literal, scratch
 
 _TRIPS = """
 SELECT ends - begins AS tripduration,
@@ -58,21 +61,22 @@ FROM weather GROUP BY day ORDER BY day
 """
 
 
-def _connect(city: City) -> duckdb.DuckDBPyConnection:
-    """A connection in which the places of the city are a table."""
-    con = duckdb.connect(config={"threads": 1})  # one thread: rows and float sums always in the same order
-    _table(
-        con,
-        "places",
-        place=np.arange(len(city.map), dtype=np.int64),
-        id=np.array(city.map.ids, dtype=object),
-        name=np.array(city.map.names, dtype=object),
-        lat=city.map.lat,
-        lng=city.map.lng,
-        docks=city.capacity,
-        kind=np.array(KINDS, dtype=object)[city.map.kind],
-    )
-    return con
+@contextmanager
+def _connect(city: City, folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that may write into a folder, in which the places of the city are a table."""
+    with scratch(folder) as con:
+        _table(
+            con,
+            "places",
+            place=np.arange(len(city.map), dtype=np.int64),
+            id=np.array(city.map.ids, dtype=object),
+            name=np.array(city.map.names, dtype=object),
+            lat=city.map.lat,
+            lng=city.map.lng,
+            docks=city.capacity,
+            kind=np.array(KINDS, dtype=object)[city.map.kind],
+        )
+        yield con
 
 
 def _table(con: duckdb.DuckDBPyConnection, name: str, /, **columns: np.ndarray) -> None:
@@ -83,8 +87,7 @@ def _copy(
     con: duckdb.DuckDBPyConnection, query: str, path: Path, parameters: tuple[object, ...] = ()
 ) -> None:
     form = "FORMAT csv, HEADER" if path.suffix == ".csv" else "FORMAT parquet"
-    name = str(path).replace("'", "''")
-    con.execute(f"COPY ({query}) TO '{name}' ({form})", list(parameters))
+    con.execute(f"COPY ({query}) TO {literal(str(path))} ({form})", list(parameters))
 
 
 def copy_trips(city: City, folder: Path, parts: str, times: str) -> list[str]:
@@ -95,7 +98,7 @@ def copy_trips(city: City, folder: Path, parts: str, times: str) -> list[str]:
     month = local.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)
     if parts == "one":
         month[:] = 0
-    with _connect(city) as con:
+    with _connect(city, folder) as con:
         _table(
             con,
             "rides",
@@ -118,7 +121,7 @@ def copy_trips(city: City, folder: Path, parts: str, times: str) -> list[str]:
 
 def copy_status(city: City, path: Path, place: np.ndarray, second: np.ndarray, available: np.ndarray) -> None:
     """Status records with POSIX seconds, in the header of archived GBFS feeds."""
-    with _connect(city) as con:
+    with _connect(city, path.parent) as con:
         _table(con, "status", place=place, posix=second + city.hours.first, available=available)
         _copy(con, _STATUS, path)
 
@@ -127,7 +130,7 @@ def copy_truth(city: City, path: Path) -> None:
     """One row per place and hour with every count of the truth and the expected rate."""
     truth, (places, hours) = city.truth, city.rate.shape
     counts = {name: values.astype(np.int32).ravel() for name, values in vars(truth).items()}
-    with _connect(city) as con:
+    with _connect(city, path.parent) as con:
         _table(
             con,
             "truth",
@@ -142,7 +145,7 @@ def copy_truth(city: City, path: Path) -> None:
 def copy_moves(city: City, path: Path) -> None:
     """Vehicles moved by the operator's vans, which no trip file shows."""
     vehicle, source, fetched, sink, brought = np.ascontiguousarray(city.moves.T)
-    with _connect(city) as con:
+    with _connect(city, path.parent) as con:
         _table(
             con,
             "moves",
@@ -158,7 +161,7 @@ def copy_moves(city: City, path: Path) -> None:
 def copy_weather(city: City, folder: Path) -> list[str]:
     """Weather by the hour (UTC) and by the local day."""
     assert city.weather is not None
-    with _connect(city) as con:
+    with _connect(city, folder) as con:
         posix = city.hours.posix
         _table(
             con,

@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 import duckdb
 
-from unmet.mobility._connection import spill_folder
 from unmet.mobility.readers._blocks import FORBIDDEN
 from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._quick import fits_blocks, types_of
@@ -22,8 +21,8 @@ from unmet.mobility.readers._recognise import Layout, parse_header
 from unmet.mobility.readers._repair import Reject, physical_lines, repair
 from unmet.mobility.readers._scan import Scan
 from unmet.mobility.readers._sources import Source, unpack
-from unmet.mobility.readers._tables import quote
 from unmet.runs import Streams
+from unmet.tables import literal, literal_path, private_folder
 
 
 @dataclass(frozen=True)
@@ -159,12 +158,12 @@ def read_csv_sql(
     listed_columns = {"line": "BIGINT"} if line_column else {}
     listed_columns |= {f"c{index}": types.get(index, "VARCHAR") for index in range(width)}
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in listed_columns.items())
-    listed = ", ".join(quote(text) for text in nulls)
+    listed = ", ".join(literal(text) for text in nulls)
     mark = "'\"'" if quotes else "''"
     table = (
-        f"read_csv({quote(str(path))}, auto_detect=false, header=false, skip={skip}, columns={{{columns}}}, "
-        f"delim={quote(delimiter)}, quote={mark}, escape={mark}, nullstr=[{listed}], max_line_size=4000000, "
-        "strict_mode=true, compression='none')"
+        f"read_csv({literal_path(path)}, auto_detect=false, header=false, skip={skip}, "
+        f"columns={{{columns}}}, nullstr=[{listed}], max_line_size=4000000, strict_mode=true, "
+        f"delim={literal(delimiter)}, quote={mark}, escape={mark}, compression='none')"
     )
     if line_column:
         return f"SELECT * FROM {table}"
@@ -284,5 +283,5 @@ def texts_of(path: Path, lines: list[int]) -> dict[int, str]:
 @contextmanager
 def work_folder(con: duckdb.DuckDBPyConnection) -> Iterator[Path]:
     """A private folder beside the spill files of the connection, removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=spill_folder(con)) as folder:
+    with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=private_folder(con)) as folder:
         yield Path(folder)

@@ -18,7 +18,7 @@ from unmet.mobility.readers._recognise import OWN, Layout, NotRecognised, recogn
 from unmet.mobility.readers._report import FileReport, too_many
 from unmet.mobility.readers._sources import Paths, Source, expand
 from unmet.mobility.readers._spool import MANY, Batch, Rejects
-from unmet.mobility.readers._tables import count, streaming
+from unmet.mobility.readers._tables import count
 
 Progress = Callable[[str, int, int], None]
 _AT_ONCE = 4  # sources made ready at the same time: each holds a file, buffers and a part of a table
@@ -48,7 +48,7 @@ class Reading:
             raise ValueError(f"max_bytes must be positive, got {self.max_bytes!r}")
         sources = expand(paths, self.notes)
         refused: dict[str, str] = {}
-        with work_folder(self.con) as folder, streaming(self.con):
+        with work_folder(self.con) as folder:
             self.rejects = Rejects(self.con, folder, self.kind)
             self._each(
                 sources,

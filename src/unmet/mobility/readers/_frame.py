@@ -13,7 +13,7 @@ from unmet.mobility.readers._codes import Codes
 from unmet.mobility.readers._csv import Plain
 from unmet.mobility.readers._names import Names
 from unmet.mobility.readers._parts import File, Parser, parts_of
-from unmet.mobility.readers._tables import quote
+from unmet.tables import literal
 
 
 class Texts:
@@ -60,7 +60,7 @@ class Texts:
             f"nullif(cells[{index + 1}], '') AS c{self._first + index}"
             for index in range(self._last - self._first + 1)
         )
-        mark = quote(self._delimiter)
+        mark = literal(self._delimiter)
         rows = f"""(
             SELECT number, {cells}
             FROM (SELECT unnest($numbers::INTEGER[]) AS number,

@@ -8,13 +8,14 @@ import duckdb
 from unmet.mobility.readers._csv import Relation
 from unmet.mobility.readers._quick import fits_types
 from unmet.mobility.readers._recognise import Layout
-from unmet.mobility.readers._tables import count, quote
+from unmet.mobility.readers._tables import count
+from unmet.tables import identifier, literal_path
 
 
 def parquet_columns(con: duckdb.DuckDBPyConnection, path: Path, name: str) -> dict[str, str]:
     """Columns of a Parquet file with their types."""
     try:
-        found = con.execute(f"DESCRIBE SELECT * FROM read_parquet({quote(str(path))})").fetchall()
+        found = con.execute(f"DESCRIBE SELECT * FROM read_parquet({literal_path(path)})").fetchall()
     except duckdb.Error as error:
         raise ValueError(f"{name} is a damaged Parquet file: {_short(error)}") from None
     return {str(row[0]): str(row[1]) for row in found}
@@ -24,7 +25,7 @@ def parquet_relation(con: duckdb.DuckDBPyConnection, path: Path, header: list[st
     """The relation behind a Parquet file, and its number of rows."""
     sql = _sql(path, header, ())
     wanted = ", ".join(f"c{index}" for index in range(len(header)))
-    rows = count(con, f"SELECT count(*) FROM read_parquet({quote(str(path))})")
+    rows = count(con, f"SELECT count(*) FROM read_parquet({literal_path(path)})")
     samples = con.execute(f"SELECT {wanted} FROM ({sql}) WHERE line <= 100 OR line > {rows - 100}").fetchall()
     return Relation(sql, [["" if cell is None else str(cell) for cell in row] for row in samples]), rows
 
@@ -39,17 +40,13 @@ def quick_parquet(path: Path, columns: dict[str, str], layout: Layout, relation:
 
 def _sql(path: Path, header: list[str], typed: tuple[int, ...]) -> str:
     cells = ", ".join(
-        f"{_identifier(column)} AS c{index}"
+        f"{identifier(column)} AS c{index}"
         if index in typed
-        else f"nullif(CAST({_identifier(column)} AS VARCHAR), '') AS c{index}"
+        else f"nullif(CAST({identifier(column)} AS VARCHAR), '') AS c{index}"
         for index, column in enumerate(header)
     )
-    table = f"read_parquet({quote(str(path))}, file_row_number=true)"
+    table = f"read_parquet({literal_path(path)}, file_row_number=true)"
     return f"SELECT file_row_number + 1 AS line, {cells} FROM {table}"
-
-
-def _identifier(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
 
 
 def _short(error: BaseException) -> str:

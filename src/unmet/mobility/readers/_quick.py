@@ -8,7 +8,7 @@ from unmet.mobility.readers._formats import NULLS
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamp_blocks import FORMS
 from unmet.mobility.readers._stamps import guess
-from unmet.mobility.readers._tables import quote
+from unmet.tables import literal
 
 _NUMBERS = {
     "trips": ("start_lat", "start_lng", "end_lat", "end_lng"),
@@ -76,7 +76,7 @@ def fits_types(layout: Layout, types: list[str]) -> tuple[int, ...] | None:
 
 def even_text(text: str) -> str:
     """SQL condition: a cell is empty, or needs no trimming and is no word for "nothing here"."""
-    words = ", ".join(quote(word) for word in NULLS)
+    words = ", ".join(literal(word) for word in NULLS)
     # Whatever starts with a blank comes before '!'.
     return (
         f"{text} IS NULL OR ({text} >= '!' AND NOT suffix({text}, ' ') "

@@ -114,7 +114,6 @@ class Workers:
             return self.insert(cursor, relation, layout, source, number)
 
         try:
-            cursor.execute("SET TimeZone = 'UTC'")
             plain = plain_relation(path, first, layout, delimiter, self._stopped, self.streams)
             rows = (
                 attempt(cursor, insert, plain) if plain is not None and not self._stopped.is_set() else None

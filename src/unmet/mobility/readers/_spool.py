@@ -13,7 +13,7 @@ from unmet.mobility.readers._feed import Feed
 from unmet.mobility.readers._formats import Format
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._repair import Reject
-from unmet.mobility.readers._tables import quote
+from unmet.tables import literal
 
 MANY = 200_000
 
@@ -50,7 +50,7 @@ class Rejects:
         path = self.folder / "rejects.csv"
         write_rows(path, self.rows)
         self.con.execute(
-            f"INSERT INTO new_rejects SELECT c0, line, c1, coalesce(c2, ''), {quote(self.kind)} "
+            f"INSERT INTO new_rejects SELECT c0, line, c1, coalesce(c2, ''), {literal(self.kind)} "
             f"FROM ({read_csv_sql(path, 3, ',', 0, True, nulls=('',))})"
         )
         path.unlink()

@@ -2,7 +2,6 @@
 
 import duckdb
 
-from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._coded import CODED
 from unmet.mobility.readers._csv import Relation
@@ -17,10 +16,10 @@ from unmet.mobility.readers._tables import (
     count,
     ensure_tables,
     new_rejects,
-    quote,
     replace_rejects,
 )
 from unmet.mobility.readers._trip_rows import cell
+from unmet.tables import literal, transaction
 
 _EXTRA = (
     "short_name VARCHAR, legacy_id VARCHAR, external_id VARCHAR, attributes VARCHAR, line BIGINT, "
@@ -95,7 +94,7 @@ def _sql(relation: Relation, layout: Layout, number: int) -> str:
         attributes = f"c{layout.positions['attributes'][0]}"
     else:
         pairs = ", ".join(
-            f"{quote(plain(name) or name)} || chr(31) || trim(c{index})"
+            f"{literal(plain(name) or name)} || chr(31) || trim(c{index})"
             for index, name in enumerate(layout.header)
         )
         attributes = f"concat_ws(chr(30), {pairs})"
@@ -107,7 +106,7 @@ def _sql(relation: Relation, layout: Layout, number: int) -> str:
         ("capacity_text IS NOT NULL AND capacity IS NULL", "capacity is not a number"),
         ("NOT capacity BETWEEN 0 AND 1000000 OR capacity <> floor(capacity)", "capacity makes no sense"),
     ]
-    reason = "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
+    reason = "CASE " + " ".join(f"WHEN {test} THEN {literal(words)}" for test, words in checks) + " END"
     level_1 = f"SELECT line, {texts}, {attributes} AS attributes FROM ({relation.sql})"
     level_2 = (
         "SELECT *, try_cast(lat_text AS DOUBLE) AS lat, try_cast(lng_text AS DOUBLE) AS lng, "

@@ -2,7 +2,6 @@
 
 import duckdb
 
-from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import check_zone
 from unmet.mobility.readers._csv import Relation
@@ -24,6 +23,7 @@ from unmet.mobility.readers._tables import (
     new_rejects,
     replace_rejects,
 )
+from unmet.tables import transaction
 
 _KEPT = "line BIGINT, source_number INTEGER"
 _EXTRA = "reason VARCHAR"

@@ -14,8 +14,8 @@ from unmet.mobility.readers._stamps import (
     posix_time,
     years_of,
 )
-from unmet.mobility.readers._tables import quote
 from unmet.mobility.readers._trip_rows import cell
+from unmet.tables import literal
 
 _MOST = 1_000_000
 
@@ -130,4 +130,4 @@ def _reason(vehicles: bool) -> str:
             (f"{name}_text IS NOT NULL AND {name}_flag IS NULL", f"is_{name} is neither true nor false")
             for name in ("renting", "returning", "installed")
         ]
-    return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
+    return "CASE " + " ".join(f"WHEN {test} THEN {literal(words)}" for test, words in checks) + " END"

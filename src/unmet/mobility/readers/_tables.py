@@ -2,10 +2,9 @@
 
 # `at` and `returning` are words of DuckDB's SQL: they must be quoted in queries.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import duckdb
+
+from unmet.tables import literal
 
 TABLES = {
     "trips": (
@@ -34,11 +33,6 @@ def ensure_tables(con: duckdb.DuckDBPyConnection) -> None:
         con.execute(f"CREATE TABLE IF NOT EXISTS {name}({columns})")
 
 
-def quote(text: str) -> str:
-    """A text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
     """The single number that a query gives."""
     row = con.execute(sql).fetchone()
@@ -46,19 +40,9 @@ def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
     return int(row[0] or 0)
 
 
-@contextmanager
-def streaming(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let the rows of a file pass by small tables: DuckDB takes an unknown file for the smaller side."""
-    con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
-    try:
-        yield
-    finally:
-        con.execute("RESET disabled_optimizers")
-
-
 def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:
     """Let the rejects of this reading take the place of those of the last reading of its kind."""
-    con.execute(f"DELETE FROM rejects WHERE kind = {quote(kind)}")
+    con.execute(f"DELETE FROM rejects WHERE kind = {literal(kind)}")
     con.execute("INSERT INTO rejects SELECT * FROM new_rejects ORDER BY ALL")
     con.execute("DROP TABLE new_rejects")
 

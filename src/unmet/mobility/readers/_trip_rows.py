@@ -7,7 +7,7 @@ from unmet.mobility.readers._formats import RIDER_TRIPS, TEST_STATIONS, TRIP_FIE
 from unmet.mobility.readers._quick import TRIP_TEXTS, even_text, stop_unless
 from unmet.mobility.readers._recognise import Layout
 from unmet.mobility.readers._stamps import EARLIEST, LATEST, absolute_time, plain_time
-from unmet.mobility.readers._tables import quote
+from unmet.tables import literal
 
 # Columns of the staging table beyond those of `trips`, dropped at the end.
 KEPT = "source_number INTEGER"
@@ -53,7 +53,7 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
     """SELECT with the columns of the staging table, one row per row of the relation, nothing dropped."""
     texts = ", ".join(f"{cell(layout, name, reading.quick)} AS {name}_text" for name in TRIP_FIELDS)
     kept = [
-        f"coalesce(trim(c{layout.column(column)}) IN ({', '.join(quote(v) for v in values)}), false)"
+        f"coalesce(trim(c{layout.column(column)}) IN ({', '.join(literal(v) for v in values)}), false)"
         for column, values in reading.keep.items()
     ]
     left_out = f"NOT ({' AND '.join(kept)})" if kept else "false"
@@ -93,7 +93,7 @@ def trip_sql(relation: str, layout: Layout, reading: Reading, source: str, numbe
         SELECT ride_text, vehicle_text, started, ended,
             {_place("start", reading)} AS start_place, {_place("end", reading)} AS end_place,
             start_lat, start_lng, end_lat, end_lng,
-            {_flag(layout)} AS flag, {quote(source)} AS source, line, {number},
+            {_flag(layout)} AS flag, {literal(source)} AS source, line, {number},
             reason, {_left_out(reading)} AS left_out,
             CASE WHEN doubled THEN start_plain END, CASE WHEN doubled THEN end_plain END,
             CASE WHEN doubled THEN try_cast(seconds_text AS DOUBLE) END,
@@ -138,7 +138,7 @@ def _reason(layout: Layout, reading: Reading) -> str:
     for name, limit in LIMITS.items():
         checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
         checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
-    return "CASE " + " ".join(f"WHEN {test} THEN {quote(words)}" for test, words in checks) + " END"
+    return "CASE " + " ".join(f"WHEN {test} THEN {literal(words)}" for test, words in checks) + " END"
 
 
 def _sound(layout: Layout) -> list[str]:
@@ -154,7 +154,7 @@ def _sound(layout: Layout) -> list[str]:
 
 def is_test(name: str) -> str:
     """SQL condition: a name is that of a place at which no rider starts."""
-    return f"regexp_matches({name}, {quote('(?i)' + '|'.join(TEST_STATIONS))})"
+    return f"regexp_matches({name}, {literal('(?i)' + '|'.join(TEST_STATIONS))})"
 
 
 def length_flag(start: str = "started", end: str = "ended") -> str:
@@ -167,7 +167,7 @@ def length_flag(start: str = "started", end: str = "ended") -> str:
 
 def _flag(layout: Layout) -> str:
     """SQL: what is special about a ride. A vehicle lost by a rider and found at the depot is over-a-day."""
-    riders = ", ".join(quote(word) for word in RIDER_TRIPS)
+    riders = ", ".join(literal(word) for word in RIDER_TRIPS)
     service = f"WHEN lower(trip_type_text) NOT IN ({riders}) THEN 'service' "
 
     def test(side: str) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
-from unmet.mobility._connection import transaction
 from unmet.mobility.readers import _driver
 from unmet.mobility.readers._clock import Doubtful, check_zone, resolve
 from unmet.mobility.readers._csv import Relation
@@ -20,11 +19,11 @@ from unmet.mobility.readers._tables import (
     count,
     ensure_tables,
     new_rejects,
-    quote,
     replace_rejects,
 )
 from unmet.mobility.readers._trip_blocks import Shared, insert_trips
 from unmet.mobility.readers._trip_rows import EXTRA, KEPT, Reading, length_flag, trip_sql
+from unmet.tables import literal, transaction
 
 Keep = Mapping[str, str | Sequence[str]]
 _DOUBLED = """
@@ -154,13 +153,13 @@ def _keep_places(
     con.execute("DELETE FROM kept_places")
     parts = []
     for name, values in wanted.items():
-        same = f"attribute = {quote(plain(name))}"
+        same = f"attribute = {literal(plain(name))}"
         if not count(con, f"SELECT count(*) FROM station_attributes WHERE {same}"):
             raise ValueError(
                 f"keep: {name!r} is neither a column of {source.name} ({', '.join(layout.header)}) "
                 "nor an attribute of the stations read before"
             )
-        listed = ", ".join(quote(value) for value in values)
+        listed = ", ".join(literal(value) for value in values)
         parts.append(f"SELECT place FROM station_attributes WHERE {same} AND value IN ({listed})")
     con.execute("INSERT INTO kept_places " + " INTERSECT ".join(parts))
 

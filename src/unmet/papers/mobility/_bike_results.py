@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmet.papers.mobility._models import AS_PUBLISHED, COVERAGE
 from unmet.papers.mobility._parquet import read_parquet
-from unmet.runs import Columns
+from unmet.tables import Columns
 
 _WIDEST = 2.0  # times the mean of train y: a wider validation interval excludes a start
 _KEYS = ("hub", "intensity", "gamma", "block", "model", "censoring", "start")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.runs import Columns, read_columns, write_columns
+from unmet.tables import Columns, read_columns, write_columns
 
 
 def to_parquet(columns: Mapping[str, Any]) -> bytes:

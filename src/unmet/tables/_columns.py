@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unmet.runs._atomic import atomic_write
+from unmet.runs import atomic_write
+from unmet.tables._connection import private_folder, scratch
+from unmet.tables._sql import literal, literal_path, parquet_notes
 
 Columns = dict[str, np.ndarray]
 
@@ -31,47 +32,49 @@ def write_columns(
     >>> table = {"unique_id": ["a"], "q50": [1.5]}
     >>> write_columns("forecast.parquet", table, about={"zone": "UTC"})  # doctest: +SKIP
     """
-    import duckdb
-
     target = Path(path)
     arrays = {name: _array(values) for name, values in columns.items()}
     lengths = {name: len(values) for name, values in arrays.items()}
     if not arrays or len(set(lengths.values())) != 1:
         raise ValueError(f"columns must be at least one and of equal length, got {lengths}")
-    notes = ", ".join(f"{_quoted(f'unmet.{key}')}: {_quoted(text)}" for key, text in (about or {}).items())
-    options = "FORMAT parquet, COMPRESSION zstd" + (f", KV_METADATA {{{notes}}}" if notes else "")
-    with (
-        tempfile.TemporaryDirectory(prefix="unmet-") as folder,
-        duckdb.connect() as con,
-    ):
-        staged = Path(folder) / "table"
-        con.execute("SET threads = 1; SET enable_progress_bar = false")
+    notes = {f"unmet.{key}": text for key, text in (about or {}).items()}
+    with scratch() as con:
+        staged = private_folder(con) / "table"
         con.register("given", arrays)
-        con.execute(f"COPY (FROM given) TO {_quoted(str(staged))} ({options})")
+        con.execute(f"COPY (FROM given) TO {literal(str(staged))} ({parquet_notes(notes)})")
         with open(staged, "rb") as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file, 1 << 20)
     return target
 
 
-def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
-    """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
+def read_parquet(path: Path, what: str, order: str = "") -> tuple[Columns, dict[str, str]]:
+    """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others.
+
+    Parameters
+    ----------
+    what : what the file should be, for the error where it is none.
+    order : SQL to order the rows by.
+    """
     import duckdb
 
-    path = Path(path)
     if not path.is_file():
-        raise ValueError(f"file {path} does not exist")
-    name = _quoted(str(path))
-    with duckdb.connect() as con:
-        con.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        raise ValueError(f"{what} {path} does not exist")
+    name = literal_path(path)
+    with scratch(path) as con:
         try:
             notes = con.execute(
                 f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"
             ).fetchall()
-            found = con.execute(f"FROM read_parquet({name})").fetchnumpy()
+            found = con.execute(f"FROM read_parquet({name}) {order}").fetchnumpy()
         except duckdb.Error as error:
-            raise ValueError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
+            raise ValueError(f"{path} is not a {what}: {str(error).splitlines()[0]}") from None
     about = {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
     return {key: plain(values) for key, values in found.items()}, about
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
+    """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
+    return read_parquet(Path(path), "Parquet file")
 
 
 def plain(values: Any) -> np.ndarray:
@@ -95,7 +98,3 @@ def _array(values: Any) -> np.ndarray:
     if found.dtype.kind == "U":
         return found.astype(object)
     return found.astype("datetime64[us]") if found.dtype.kind == "M" else found
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

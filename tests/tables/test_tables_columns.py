@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmet.runs import read_columns, write_columns
+from unmet.tables import read_columns, write_columns
 
 
 def table():
