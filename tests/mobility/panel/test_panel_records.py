@@ -137,7 +137,6 @@ def test_who_stops_in_the_middle_leaves_no_thread(monkeypatch):
             raise KeyboardInterrupt
 
     with connection() as con:
-        con.execute("SET threads = 2")
         world(con)
         with pytest.raises(KeyboardInterrupt) as caught:
             build_panel(con, by="hour", zone="UTC", progress=stops)
