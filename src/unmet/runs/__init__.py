@@ -14,6 +14,7 @@ from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
 from unmet.runs._steps import Steps, checksum, read_record, stale_steps
 from unmet.runs._streams import Stream, StreamLostError, Streams
+from unmet.runs._temporary import TemporaryFolder, remove_abandoned
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
@@ -32,6 +33,7 @@ __all__ = [
     "Stream",
     "StreamLostError",
     "Streams",
+    "TemporaryFolder",
     "atomic_write",
     "available_cores",
     "checksum",
@@ -43,6 +45,7 @@ __all__ = [
     "pack_arrays",
     "progress",
     "read_record",
+    "remove_abandoned",
     "remove_leftovers",
     "run_shards",
     "save_model",

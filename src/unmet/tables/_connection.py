@@ -5,13 +5,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unmet.runs import TemporaryFolder
 from unmet.tables._sql import escape_wildcards
 
 if TYPE_CHECKING:
@@ -50,16 +50,16 @@ def connect(
         raise ValueError(f"threads must be a whole number of at least 1 or None, got {threads!r}")
     if spill is not None and not Path(spill).is_dir():
         raise ValueError(f"spill must be an existing folder, got {os.fspath(spill)!r}")
-    folder = Path(tempfile.mkdtemp(prefix="unmet-", dir=spill)).resolve()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = TemporaryFolder(spill)
+    atexit.register(folder.close)
     try:
-        con = _open(folder / "work.duckdb", memory_limit, threads)
+        con = _open(folder.path / "work.duckdb", memory_limit, threads)
         con.execute("SET preserve_insertion_order = true")  # the order of rows is the order of lines
         con.execute(f"SET disabled_optimizers = '{_DISABLED_OPTIMIZERS}'")
         con.execute("PRAGMA disable_checkpoint_on_shutdown")  # the file is deleted with the process
-        _lock(con, folder, inputs)
+        _lock(con, folder.path, inputs)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.close()
         raise
     return con
 
@@ -67,11 +67,12 @@ def connect(
 @contextmanager
 def scratch(*files: str | os.PathLike[str], memory_limit: str = "2GB") -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory that may open these files or folders and its own folder, and nothing else."""
-    with tempfile.TemporaryDirectory(prefix="unmet-") as name:
-        folder = Path(name).resolve()
-        with contextlib.closing(_open(":memory:", memory_limit, 1, folder)) as con:
-            _lock(con, folder, files)
-            yield con
+    with (
+        TemporaryFolder() as folder,
+        contextlib.closing(_open(":memory:", memory_limit, 1, folder.path)) as con,
+    ):
+        _lock(con, folder.path, files)
+        yield con
 
 
 def _open(
