@@ -6,7 +6,13 @@ from cli_tools import QUICK, call, given
 from unmet.cli._errors import in_options
 
 OPTIONS = {"zone": "--zone", "times": "--times", "weather": "--weather", "weather_keep": "--weather-keep"}
-OPTIONS |= {"max_gap": "--max-gap", "h3_resolution": "--cells", "keep": "--keep", "columns": "--columns"}
+OPTIONS |= {
+    "max_gap": "--max-gap",
+    "h3_resolution": "--cells",
+    "keep": "--keep",
+    "columns": "--columns",
+    "free": "--free",
+}
 
 
 @pytest.mark.parametrize(
@@ -17,6 +23,7 @@ OPTIONS |= {"max_gap": "--max-gap", "h3_resolution": "--cells", "keep": "--keep"
         ("zone='Mars' is not a time zone", "--zone 'Mars' is not a time zone"),
         ("say where with zone='UTC', or times='utc'", "say where with --zone 'UTC', or --times 'utc'"),
         ("weather_keep= picks rows; give weather= too", "--weather-keep picks rows; give --weather too"),
+        ("leave out max_gap and free=True", "leave out --max-gap and --free"),
         # What only looks like an argument stays as it is.
         ("/data/zone=1/max_gap.csv is empty", "/data/zone=1/max_gap.csv is empty"),
         ("columns of the panel are by hour", "columns of the panel are by hour"),
@@ -76,7 +83,7 @@ def test_a_toml_file_holds_options(city, tmp_path, capsys):
         ("title = {a = 1}", "run.toml: title must be one text or number"),
         ("title = ['a']", "run.toml: title must be one text or number"),
         ("network = ['linear', {a = 1}]", "run.toml: network must be one text or number"),
-        ("network = 'wide'", "run.toml: invalid value for '--network'"),
+        ("times = 'noon'", "run.toml: invalid value for '--times'"),
         ("free = 'yes'", "run.toml: free must be true or false"),
         ("horizon = 'many'", "run.toml: invalid value for '--horizon'"),
         ("horizon = -1", "run.toml: invalid value for '--horizon'"),
@@ -95,18 +102,20 @@ def test_wrong_toml_names_the_file_and_the_key(city, tmp_path, capsys, line, wor
 
 
 @pytest.mark.parametrize("cost", ["inf", "nan", "-1", "much"])
-def test_costs_are_finite_numbers(finished, capsys, cost):
+def test_costs_are_finite_numbers(capsys, cost):
     for option in ("--cost-lost", "--cost-idle"):
-        assert call("plan", finished, f"{option}={cost}") == 2
+        assert call("plan", "x", f"{option}={cost}") == 2
         told = capsys.readouterr().err
         assert f"invalid value for '{option}'" in told
         assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize("option", ["--cost-lost", "--cost-idle"])
-def test_costs_without_effect_are_refused(finished, capsys, option):
-    assert call("plan", finished, option, 3) == 1
-    assert "add it, or leave them out" in capsys.readouterr().err
+def test_costs_without_effect_are_refused(capsys, option):
+    assert call("plan", "x", option, 3) == 1
+    told = capsys.readouterr().err
+    assert option in told
+    assert "--free" in told
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Errors and warnings of a command, each in one line.
 
-The library names a Python argument in an error in one of two ways: first in the sentence ("max_gap must be
-positive") or as a keyword ("give weather= too"). A command shows its option instead and changes nothing else.
+The library names Python arguments in its errors; a command shows its options instead, by one rule. The name
+of an argument counts as one if it is written as a keyword ("give weather= too"), has an underscore ("max_gap")
+or begins the sentence ("zone must be …"). Nothing else in a message changes.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ OPTIONS = {
     "n_jobs": "--jobs",
     "networks": "--network",
 }
-_FIRST = r"^(?P<first>\w+)(?= must | has |: )"
-# A keyword is not part of a path, of a quoted text or of a longer word.
-_KEYWORD = r"(?<![\w./'\"`{-])(?P<keyword>\w+)=(?P<value>\S?)"
+# A name, alone or as a keyword with its value, that is not part of a path, a quoted text or a longer word.
+_NAME = re.compile(r"(?<![\w./'\"`{-])(?P<name>\w+)(?:(?P<keyword>=)(?P<value>True\b|\S?)|(?![\w./=]))")
 
 
 def in_options(message: str, options: Mapping[str, str]) -> str:
@@ -40,12 +40,14 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
     """
 
     def typed(found: re.Match[str]) -> str:
-        option = options.get(found["first"] or found["keyword"])
-        if option is None:
+        name, rest = found["name"], message[found.end() :]
+        first = found.start() == 0 and rest.startswith((" must ", " has ", ": "))
+        if name not in options or not (found["keyword"] or "_" in name or first):
             return found[0]
-        return f"{option} {found['value']}" if found["value"] else option
+        value = found["value"] if found["value"] != "True" else ""
+        return f"{options[name]} {value}" if value else options[name]
 
-    return re.sub(f"{_FIRST}|{_KEYWORD}", typed, message)
+    return _NAME.sub(typed, message)
 
 
 @contextmanager

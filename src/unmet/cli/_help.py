@@ -61,7 +61,8 @@ class Command(TyperCommand):
         lists = [one for one in self.params if getattr(one, "multiple", False) and one.metavar == "FILE…"]
         try:
             return super().parse_args(ctx, spread(args, [name for one in lists for name in one.opts]))
-        except typer.TyperException as wrong:
+        except typer.TyperException as error:
+            wrong: Any = error
             wrong.ctx = getattr(wrong, "ctx", None) or ctx  # else the error would name no command
             raise
 

@@ -1,5 +1,6 @@
 """Options that several commands share, each described once and put into the group in which help shows it."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -102,11 +103,12 @@ class NetworkName(StrEnum):
     LSTM = "lstm"
 
 
-Network = Annotated[
+Network = Annotated[  # commands get plain texts: a run writes them into its record
     list[NetworkName] | None,
     typer.Option(
         metavar="linear|mlp|lstm",
         rich_help_panel=DEMAND,
+        callback=lambda given: [one.value for one in given] if given else None,
         show_default="linear and mlp",
         help="Fit this network. Repeat it to choose among several on validation data.",
     ),
@@ -246,9 +248,9 @@ def check_plan(fleet: int | None, cost_lost: float, cost_idle: float, free: bool
         raise ValueError("--cost-lost and --cost-idle only matter with --free: add it, or leave them out")
 
 
-def networks_of(given: list[NetworkName] | None) -> tuple[str, ...]:
+def networks_of(given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the networks to choose among."""
-    return tuple(one.value for one in given) if given else ("linear", "mlp")
+    return tuple(given) if given else ("linear", "mlp")
 
 
 def jobs_of(jobs: int) -> int:
