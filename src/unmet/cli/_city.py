@@ -8,93 +8,56 @@ import typer
 from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet city -o my-city --size town --days 90 --seed 1"
-CITY, PEOPLE = "City", "People and vans"
+in_city, in_people = options.group("City"), options.group("People and vans")
 
 
 def city(
     output: options.Folder,
     snapshots: Annotated[
         bool,
-        typer.Option(
-            "--snapshots/--no-snapshots",
-            rich_help_panel=options.FILES,
-            help="Write a status snapshot every five minutes.",
-        ),
+        options.in_files("--snapshots/--no-snapshots", help="Write a status snapshot every five minutes."),
     ] = True,
-    months: Annotated[
-        bool, typer.Option("--months", rich_help_panel=options.FILES, help="Write one trip file per month.")
-    ] = False,
+    months: Annotated[bool, options.in_files("--months", help="Write one trip file per month.")] = False,
     size: Annotated[
         Literal["village", "town", "city", "metropolis"],
-        typer.Option(metavar="village|town|city|metropolis", rich_help_panel=CITY, help="Size of the city."),
+        in_city(metavar="village|town|city|metropolis", help="Size of the city."),
     ] = "town",
-    days: Annotated[
-        int, typer.Option(metavar="N", rich_help_panel=CITY, help="Number of days to simulate.")
-    ] = 90,
-    start: Annotated[
-        str, typer.Option(metavar="DATE", rich_help_panel=CITY, help="First local day.")
-    ] = "2024-03-04",
-    zone: Annotated[
-        str, typer.Option(metavar="ZONE", rich_help_panel=CITY, help="Time zone.")
-    ] = "America/New_York",
+    days: Annotated[int, in_city(metavar="N", help="Number of days to simulate.")] = 90,
+    start: Annotated[str, in_city(metavar="DATE", help="First local day.")] = "2024-03-04",
+    zone: Annotated[str, in_city(metavar="ZONE", help="Time zone.")] = "America/New_York",
     places: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", rich_help_panel=CITY, show_default="as --size says", help="Number of stations."
-        ),
+        int | None, in_city(metavar="N", show_default="as --size says", help="Number of stations.")
     ] = None,
     vehicles: Annotated[
         int | None,
-        typer.Option(
+        in_city(
             metavar="N",
-            rich_help_panel=CITY,
             show_default="as --size says",
             help="Number of vehicles. With fewer, stations are empty more often.",
         ),
     ] = None,
     demand: Annotated[
         float | None,
-        typer.Option(
-            metavar="NUMBER",
-            rich_help_panel=PEOPLE,
-            show_default="as --size says",
-            help="Mean requests per station and hour.",
+        in_people(
+            metavar="NUMBER", show_default="as --size says", help="Mean requests per station and hour."
         ),
     ] = None,
     shocks: Annotated[
         Literal["independent", "persistent"],
-        typer.Option(
-            metavar="independent|persistent",
-            rich_help_panel=PEOPLE,
-            help="Whether a shock to demand lasts one hour or several.",
+        in_people(
+            metavar="independent|persistent", help="Whether a shock to demand lasts one hour or several."
         ),
     ] = "independent",
     spill: Annotated[
-        bool,
-        typer.Option(
-            "--spill/--no-spill",
-            rich_help_panel=PEOPLE,
-            help="Let people at an empty station try a neighbour.",
-        ),
+        bool, in_people("--spill/--no-spill", help="Let people at an empty station try a neighbour.")
     ] = True,
     rival: Annotated[
-        bool,
-        typer.Option(
-            "--rival/--no-rival",
-            rich_help_panel=PEOPLE,
-            help="Let a second operator serve a fifth of the demand.",
-        ),
+        bool, in_people("--rival/--no-rival", help="Let a second operator serve a fifth of the demand.")
     ] = False,
     rebalancing: Annotated[
-        bool,
-        typer.Option(
-            "--rebalancing/--no-rebalancing", rich_help_panel=PEOPLE, help="Let vans move vehicles at night."
-        ),
+        bool, in_people("--rebalancing/--no-rebalancing", help="Let vans move vehicles at night.")
     ] = True,
-    weather: Annotated[
-        bool,
-        typer.Option("--weather/--no-weather", rich_help_panel=PEOPLE, help="Let weather change demand."),
-    ] = True,
+    weather: Annotated[bool, in_people("--weather/--no-weather", help="Let weather change demand.")] = True,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed; the same seed gives the same bytes.")] = 1,
     quiet: options.Quiet = False,
 ) -> None:

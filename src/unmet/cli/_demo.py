@@ -8,7 +8,7 @@ import typer
 from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet demo -o out/demo"
-CITY, MODELS = "City", "Models"
+in_city, in_models = options.group("City"), options.group("Models")
 Noise = Literal[
     "gaussian",
     "heteroskedastic",
@@ -24,32 +24,22 @@ Noise = Literal[
 def demo(
     output: options.Folder = Path("out/demo"),
     size: Annotated[
-        Literal["village", "town", "city"],
-        typer.Option(metavar="village|town|city", rich_help_panel=CITY, help="Size of the city."),
+        Literal["village", "town", "city"], in_city(metavar="village|town|city", help="Size of the city.")
     ] = "town",
-    days: Annotated[
-        int, typer.Option(min=42, metavar="N", rich_help_panel=CITY, help="Number of days to simulate.")
-    ] = 90,
+    days: Annotated[int, in_city(min=42, metavar="N", help="Number of days to simulate.")] = 90,
     shocks: Annotated[
         Literal["independent", "persistent"],
-        typer.Option(
-            metavar="independent|persistent",
-            rich_help_panel=CITY,
-            help="Whether a shock to demand lasts one hour or several.",
+        in_city(
+            metavar="independent|persistent", help="Whether a shock to demand lasts one hour or several."
         ),
     ] = "independent",
     models: Annotated[
-        bool,
-        typer.Option(
-            "--models", rich_help_panel=MODELS, help="Compare six models on synthetic data instead of a city."
-        ),
+        bool, in_models("--models", help="Compare six models on synthetic data instead of a city.")
     ] = False,
     noise: Annotated[
         Noise,
-        typer.Option(
-            metavar="NOISE",
-            rich_help_panel=MODELS,
-            help=f"With --models: noise of the data, one of {', '.join(get_args(Noise))}.",
+        in_models(
+            metavar="NOISE", help=f"With --models: noise of the data, one of {', '.join(get_args(Noise))}."
         ),
     ] = "heteroskedastic",
     seed: Annotated[

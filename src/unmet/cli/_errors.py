@@ -1,8 +1,8 @@
 """Errors and warnings of a command, each in one line.
 
 The library names Python arguments in its errors; a command shows its options instead, by one rule. The name
-of an argument counts as one if it is written as a keyword ("give weather= too"), has an underscore ("max_gap")
-or begins the sentence ("zone must be …"). Nothing else in a message changes.
+of an argument counts as one if it is written as a keyword ("give weather= too"), has an underscore
+("max_gap") or begins the sentence ("zone must be …"). Nothing else in a message changes.
 """
 
 from __future__ import annotations

@@ -16,11 +16,10 @@ def fit(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
+        options.in_files(
             "--output",
             "-o",
             metavar="DIR",
-            rich_help_panel=options.FILES,
             help="Write all results into this folder; leave it out to fit a run again.",
         ),
     ] = None,

@@ -1,16 +1,23 @@
 """Options that several commands share, each described once and put into the group in which help shows it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from unmet.cli._toml import read_toml
 
-# Groups, in the order in which a user decides.
-FILES, PLACES, DEMAND, PLAN, READING = "Files", "Places and periods", "Demand", "Plan", "Reading"
+
+def group(title: str) -> Callable[..., Any]:
+    """Return `typer.Option` for options that help shows under this title."""
+    return partial(typer.Option, rich_help_panel=title)
+
+
+in_files, in_places, in_demand = group("Files"), group("Places and periods"), group("Demand")
+in_plan, in_reading = group("Plan"), group("Reading")
 
 Trips = Annotated[
     list[Path], typer.Argument(metavar="TRIPS…", help="Trip files or folders in any known layout.")
@@ -20,78 +27,48 @@ RunFolder = Annotated[
 ]
 
 Folder = Annotated[
-    Path,
-    typer.Option(
-        "--output", "-o", metavar="DIR", rich_help_panel=FILES, help="Write all results into this folder."
-    ),
+    Path, in_files("--output", "-o", metavar="DIR", help="Write all results into this folder.")
 ]
 Status = Annotated[
     list[Path] | None,
-    typer.Option(
+    in_files(
         metavar="FILE…",
-        rich_help_panel=FILES,
         help="Read stock from a status feed: GBFS files, a folder of them, or a CSV of events.",
     ),
 ]
 Stations = Annotated[
     list[Path] | None,
-    typer.Option(
-        metavar="FILE…",
-        rich_help_panel=FILES,
-        help="Read names and coordinates from station_information or a table of stations.",
+    in_files(
+        metavar="FILE…", help="Read names and coordinates from station_information or a table of stations."
     ),
 ]
-Weather = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", rich_help_panel=FILES, help="Add weather by local day or hour."),
-]
-Zone = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ZONE", rich_help_panel=FILES, help="Local time zone, for instance America/New_York."
-    ),
-]
+Weather = Annotated[Path | None, in_files(metavar="FILE", help="Add weather by local day or hour.")]
+Zone = Annotated[str | None, in_files(metavar="ZONE", help="Local time zone, for instance America/New_York.")]
 Times = Annotated[
-    Literal["local", "utc"],
-    typer.Option(metavar="local|utc", rich_help_panel=FILES, help="Whether times are local or UTC."),
+    Literal["local", "utc"], in_files(metavar="local|utc", help="Whether times are local or UTC.")
 ]
 
-ByHourOrDay = Annotated[
-    Literal["hour", "day"],
-    typer.Option(metavar="hour|day", rich_help_panel=PLACES, help="Length of a period."),
-]
+ByHourOrDay = Annotated[Literal["hour", "day"], in_places(metavar="hour|day", help="Length of a period.")]
 By = Annotated[
     str,
-    typer.Option(
+    in_places(
         metavar="hour|day|TIME",
-        rich_help_panel=PLACES,
         autocompletion=lambda: ["hour", "day"],
         help="Length of a period; any other interval works too, for instance '15 minutes'.",
     ),
 ]
 Hubs = Annotated[
     str | None,
-    typer.Option(
-        metavar="N|FILE",
-        rich_help_panel=PLACES,
-        help="Group stations into this many hubs, or by a file with columns place and hub.",
+    in_places(
+        metavar="N|FILE", help="Group stations into this many hubs, or by a file with columns place and hub."
     ),
 ]
 Cells = Annotated[
-    int | None,
-    typer.Option(
-        metavar="0…15",
-        rich_help_panel=PLACES,
-        help="Use H3 cells at this resolution instead of stations.",
-    ),
+    int | None, in_places(metavar="0…15", help="Use H3 cells at this resolution instead of stations.")
 ]
 Holidays = Annotated[
     str | None,
-    typer.Option(
-        metavar="REGION",
-        rich_help_panel=PLACES,
-        help="Mark the public holidays of a country or region, for instance US-NJ.",
-    ),
+    in_places(metavar="REGION", help="Mark the public holidays of a country or region, for instance US-NJ."),
 ]
 
 
@@ -105,9 +82,8 @@ class NetworkName(StrEnum):
 
 Network = Annotated[  # commands get plain texts: a run writes them into its record
     list[NetworkName] | None,
-    typer.Option(
+    in_demand(
         metavar="linear|mlp|lstm",
-        rich_help_panel=DEMAND,
         callback=lambda given: [one.value for one in given] if given else None,
         show_default="linear and mlp",
         help="Fit this network. Repeat it to choose among several on validation data.",
@@ -115,35 +91,21 @@ Network = Annotated[  # commands get plain texts: a run writes them into its rec
 ]
 Horizon = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        rich_help_panel=DEMAND,
-        show_default="168 hours or 28 days",
-        help="Number of periods to forecast.",
-    ),
+    in_demand(min=1, metavar="N", show_default="168 hours or 28 days", help="Number of periods to forecast."),
 ]
-Seed = Annotated[
-    int, typer.Option(min=0, metavar="N", rich_help_panel=DEMAND, help="Seed of every random draw.")
-]
+Seed = Annotated[int, in_demand(min=0, metavar="N", help="Seed of every random draw.")]
 
 Fleet = Annotated[
     int | None,
-    typer.Option(
+    in_plan(
         min=0,
         metavar="N",
-        rich_help_panel=PLAN,
         show_default="as many as are usually there",
         help="Number of vehicles to distribute.",
     ),
 ]
 Free = Annotated[
-    bool,
-    typer.Option(
-        "--free",
-        rich_help_panel=PLAN,
-        help="Ignore fleet size; add vehicles while each saves more than it costs.",
-    ),
+    bool, in_plan("--free", help="Ignore fleet size; add vehicles while each saves more than it costs.")
 ]
 
 
@@ -153,63 +115,38 @@ def _cost(value: float) -> float:
     return value
 
 
-CostLost = Annotated[
-    float,
-    typer.Option(
-        metavar="COST", rich_help_panel=PLAN, callback=_cost, help="With --free: cost of a lost ride."
-    ),
-]
+CostLost = Annotated[float, in_plan(metavar="COST", callback=_cost, help="With --free: cost of a lost ride.")]
 CostIdle = Annotated[
-    float,
-    typer.Option(
-        metavar="COST",
-        rich_help_panel=PLAN,
-        callback=_cost,
-        help="With --free: cost of an idle vehicle per day.",
-    ),
+    float, in_plan(metavar="COST", callback=_cost, help="With --free: cost of an idle vehicle per day.")
 ]
 COST_LOST, COST_IDLE = 1.0, 0.1
 
 ColumnsOption = Annotated[
     str | None,
-    typer.Option(
+    in_reading(
         "--columns",
         metavar="FIELD=COLUMN,…",
-        rich_help_panel=READING,
         help="Name the columns of an unknown layout, for instance start=Departure,station=From.",
     ),
 ]
 Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN=VALUE", rich_help_panel=READING, help="Keep only trips with this value. Repeatable."
-    ),
+    list[str] | None, in_reading(metavar="COLUMN=VALUE", help="Keep only trips with this value. Repeatable.")
 ]
 WeatherKeep = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN=VALUE",
-        rich_help_panel=READING,
-        help="Keep only weather rows with this value. Repeatable.",
-    ),
+    in_reading(metavar="COLUMN=VALUE", help="Keep only weather rows with this value. Repeatable."),
 ]
 MaxGap = Annotated[
     str | None,
-    typer.Option(
+    in_reading(
         metavar="TIME",
-        rich_help_panel=READING,
         help="Treat stock as unknown after this long without a record, for instance '2 hours'.",
     ),
 ]
 MaxRejectShare = Annotated[
-    float,
-    typer.Option(
-        metavar="SHARE", rich_help_panel=READING, help="Stop if a larger share of rows cannot be read."
-    ),
+    float, in_reading(metavar="SHARE", help="Stop if a larger share of rows cannot be read.")
 ]
-Memory = Annotated[
-    str, typer.Option(metavar="SIZE", rich_help_panel=READING, help="Memory limit of the database.")
-]
+Memory = Annotated[str, in_reading(metavar="SIZE", help="Memory limit of the database.")]
 
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Start over if the folder holds a different run.")]

@@ -3,27 +3,21 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from unmet.cli import _options as options
 
 EXAMPLE = (
     "Example: unmet panel trips/*.zip --status events.csv.gz --stations station_information.json "
     "--by hour --zone America/New_York -o panel.parquet"
 )
-PICTURE = "Picture"
+in_picture = options.group("Picture")
 
 
 def panel(
     trips: options.Trips,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            rich_help_panel=options.FILES,
-            help="Write the panel to this .parquet or .csv file.",
+        options.in_files(
+            "--output", "-o", metavar="FILE", help="Write the panel to this .parquet or .csv file."
         ),
     ],
     status: options.Status = None,
@@ -36,12 +30,7 @@ def panel(
     cells: options.Cells = None,
     holidays: options.Holidays = None,
     calendar: Annotated[
-        bool,
-        typer.Option(
-            "--calendar/--no-calendar",
-            rich_help_panel=options.PLACES,
-            help="Add local hour, weekday and month.",
-        ),
+        bool, options.in_places("--calendar/--no-calendar", help="Add local hour, weekday and month.")
     ] = True,
     columns: options.ColumnsOption = None,
     keep: options.Keep = None,
@@ -50,31 +39,20 @@ def panel(
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
     describe: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            rich_help_panel=PICTURE,
-            help="Draw availability and pickups of one station or cell.",
-        ),
+        str | None, in_picture(metavar="PLACE", help="Draw availability and pickups of one station or cell.")
     ] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PNG", rich_help_panel=PICTURE, show_default="beside the panel", help="File to draw to."
-        ),
+        Path | None, in_picture(metavar="PNG", show_default="beside the panel", help="File to draw to.")
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(
+        in_picture(
             metavar="DATE",
-            rich_help_panel=PICTURE,
             show_default="the days that ran out most often",
             help="First local day of the picture.",
         ),
     ] = None,
-    days: Annotated[
-        int, typer.Option(metavar="N", min=1, rich_help_panel=PICTURE, help="Number of days in the picture.")
-    ] = 7,
+    days: Annotated[int, in_picture(metavar="N", min=1, help="Number of days in the picture.")] = 7,
     config: options.Config = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

@@ -11,11 +11,9 @@ EXAMPLE = (
     "Example: unmet paper bikes --full --trips trips.csv.gz --stations stations.csv "
     "--zone America/Los_Angeles -o results"
 )
-SIZE, TRIPS, MODEL = (
-    "How much to compute",
-    "Your own trips, for bikes and fleet",
-    "Network, for bikes and fleet",
-)
+in_size = options.group("How much to compute")
+in_trips = options.group("Your own trips, for bikes and fleet")
+in_model = options.group("Network, for bikes and fleet")
 What = Literal[
     "table1", "table2", "table3", "table4", "figures", "synthetic", "defaults", "bikes", "fleet", "all"
 ]
@@ -33,67 +31,36 @@ def paper(
     output: options.Folder = Path("out/paper"),
     into: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            rich_help_panel=options.FILES,
-            help="Also insert the tables between their markers in this Markdown file.",
+        options.in_files(
+            metavar="FILE", help="Also insert the tables between their markers in this Markdown file."
         ),
     ] = None,
     smoke: Annotated[
-        bool,
-        typer.Option(
-            "--smoke", rich_help_panel=SIZE, help="Run everything quickly; the numbers mean nothing."
-        ),
+        bool, in_size("--smoke", help="Run everything quickly; the numbers mean nothing.")
     ] = False,
-    full: Annotated[
-        bool,
-        typer.Option("--full", rich_help_panel=SIZE, help="bikes, fleet: run the whole grid of the paper."),
-    ] = False,
+    full: Annotated[bool, in_size("--full", help="bikes, fleet: run the whole grid of the paper.")] = False,
     trips: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE…",
-            rich_help_panel=TRIPS,
-            show_default="a simulated city",
-            help="Trip files in any known layout.",
-        ),
+        in_trips(metavar="FILE…", show_default="a simulated city", help="Trip files in any known layout."),
     ] = None,
     stations: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE…",
-            rich_help_panel=TRIPS,
-            help="Read coordinates from station_information or a table of stations.",
-        ),
+        in_trips(metavar="FILE…", help="Read coordinates from station_information or a table of stations."),
     ] = None,
-    zone: Annotated[
-        str | None, typer.Option(metavar="ZONE", rich_help_panel=TRIPS, help="Local time zone of the trips.")
-    ] = None,
+    zone: Annotated[str | None, in_trips(metavar="ZONE", help="Local time zone of the trips.")] = None,
     times: Annotated[
-        Literal["local", "utc"],
-        typer.Option(metavar="local|utc", rich_help_panel=TRIPS, help="Whether times are local or UTC."),
+        Literal["local", "utc"], in_trips(metavar="local|utc", help="Whether times are local or UTC.")
     ] = "local",
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN=VALUE", rich_help_panel=TRIPS, help="Keep only trips with this value. Repeatable."
-        ),
+        in_trips(metavar="COLUMN=VALUE", help="Keep only trips with this value. Repeatable."),
     ] = None,
     holidays: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGION", rich_help_panel=TRIPS, help="Mark public holidays, for instance US-CA."
-        ),
+        str | None, in_trips(metavar="REGION", help="Mark public holidays, for instance US-CA.")
     ] = None,
-    units: Annotated[
-        int | None,
-        typer.Option(metavar="N", rich_help_panel=MODEL, show_default="32", help="Units of the LSTM."),
-    ] = None,
+    units: Annotated[int | None, in_model(metavar="N", show_default="32", help="Units of the LSTM.")] = None,
     activation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", rich_help_panel=MODEL, show_default="tanh", help="Activation of the LSTM."
-        ),
+        str | None, in_model(metavar="NAME", show_default="tanh", help="Activation of the LSTM.")
     ] = None,
     jobs: options.Jobs = -1,
     cluster: Annotated[
