@@ -7,7 +7,7 @@ import pytest
 
 from unmet.cli import main
 from unmet.cli._demo_figure import draw, write_figure
-from unmet.cli._demo_models import LEVELS, compare
+from unmet.cli._demo_models import LEVELS, compare, show_models
 from unmet.cli._demo_table import tell
 from unmet.datasets import make_synthetic
 
@@ -61,11 +61,13 @@ def test_the_figure_has_a_panel_for_every_model(data, compared):
         assert sum(str(line.get_label()).startswith("estimated") for line in ax.lines) == len(LEVELS)
 
 
-def test_the_files_are_the_same_twice(data, compared, tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        files = write_figure(data, compared[0], tmp_path / name)
-        assert [path.name for path in files] == ["quantiles.png", "quantiles.svg"]
+def test_the_files_are_the_same_twice_and_quiet_prints_nothing(data, compared, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("unmet.cli._demo_models.compare", lambda *_, **__: compared)
+    show_models(tmp_path / "a", "heteroskedastic", 42, quiet=True)
+    assert capsys.readouterr() == ("", "")
+    (tmp_path / "b").mkdir()
+    files = write_figure(data, compared[0], tmp_path / "b")
+    assert [path.name for path in files] == ["quantiles.png", "quantiles.svg"]
     for kind, first in (("png", b"\x89PNG"), ("svg", b"<?xml")):
         held = (tmp_path / "a" / f"quantiles.{kind}").read_bytes()
         assert held.startswith(first)
@@ -104,15 +106,6 @@ def test_bad_options_are_one_line(tmp_path, capsys, monkeypatch, arguments, code
         main(["demo", "--models", "--quiet", *arguments])
     assert stop.value.code == code
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_quiet_prints_nothing(data, compared, tmp_path, capsys, monkeypatch):
-    import unmet.cli._demo_models as models
-
-    monkeypatch.setattr(models, "compare", lambda *_, **__: compared)
-    models.show_models(tmp_path / "demo", "heteroskedastic", 42, quiet=True)
-    assert (tmp_path / "demo" / "quantiles.png").is_file()
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,6 @@ def test_real_trips(tmp_path):
         (("bikes", "--zone", "Europe/Paris"), "give --trips too"),
         (("fleet", "--times", "utc"), "--times"),
         (("bikes", "--trips", "nowhere.csv"), "nowhere.csv"),
-        (("bikes", "--smoke", "--units", "0"), "--units"),
     ],
 )
 def test_refusals_are_one_line(tmp_path, capsys, arguments, words):
@@ -94,3 +93,8 @@ def test_refusals_are_one_line(tmp_path, capsys, arguments, words):
     text = capsys.readouterr().err.strip()
     assert words in text
     assert "\n" not in text
+
+
+def test_a_network_without_units_is_wrong_usage(tmp_path, capsys):
+    assert run("bikes", "--smoke", "--units", "0", "-o", str(tmp_path / "x")) == 2
+    assert "'--units'" in capsys.readouterr().err

@@ -58,7 +58,9 @@ def paper(
     holidays: Annotated[
         str | None, in_trips(metavar="REGION", help="Mark public holidays, for instance US-CA.")
     ] = None,
-    units: Annotated[int | None, in_model(metavar="N", show_default="32", help="Units of the LSTM.")] = None,
+    units: Annotated[
+        int | None, in_model(metavar="N", min=1, show_default="32", help="Units of the LSTM.")
+    ] = None,
     activation: Annotated[
         str | None, in_model(metavar="NAME", show_default="tanh", help="Activation of the LSTM.")
     ] = None,
