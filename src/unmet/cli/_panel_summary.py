@@ -87,7 +87,7 @@ def as_data(
 
 
 def print_summary(reports: dict[str, Any], built: PanelReport, output: Path, picture: Path | None) -> None:
-    """Print what was read and built, in lines that add up; readable from 60 columns on."""
+    """Print what a person wants to know; readable from 60 columns on."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
