@@ -1,16 +1,19 @@
 """The command line itself: overview, help, unknown commands, exit codes."""
 
+import inspect
 import re
+import resource
 import subprocess
 import sys
-import time
 import types
+from importlib import import_module
 
 import pytest
 
 import unmet
 from unmet.cli import main
-from unmet.cli._app import COMMANDS, spread
+from unmet.cli._app import COMMANDS
+from unmet.cli._help import spread
 
 
 def run(*arguments: str) -> int:
@@ -29,7 +32,7 @@ def shop(monkeypatch):
     module.happens = None
     module.counts = []
 
-    def shop(count: int = 1, file: list[str] = typer.Option([])) -> None:  # noqa: B008
+    def shop(count: int = 1, file: list[str] = typer.Option([], metavar="FILE…")) -> None:  # noqa: B008
         """Sell something."""
         module.counts.append(count)
         module.files = file
@@ -37,7 +40,6 @@ def shop(monkeypatch):
             raise module.happens
 
     module.shop = shop
-    module.MANY = ("--file",)
     monkeypatch.setitem(sys.modules, "unmet.cli._shop", module)
     monkeypatch.setitem(COMMANDS, "shop", "Sell something.")
     return module
@@ -62,15 +64,17 @@ def test_the_overview_fits_the_terminal(width, capsys, monkeypatch):
 def test_the_overview_is_quick_and_light():
     code = (
         "import sys\nfrom unmet.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print([m for m in ('rich', 'typer', 'numpy', 'jax', 'duckdb') if m in sys.modules], file=sys.stderr)"
+        "heavy = ('rich', 'pydantic', 'numpy', 'jax', 'duckdb', 'unmet.cli._run')\n"
+        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
     )
-    times = []
+    seconds = []  # of the processor, which do not depend on what else the machine does
     for _ in range(3):
-        began = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        times.append(time.perf_counter() - began)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
         assert done.stderr.strip() == "[]"
-    assert min(times) < 0.5
+    assert min(seconds) < 0.3
 
 
 def test_version(capsys):
@@ -79,13 +83,18 @@ def test_version(capsys):
 
 
 def test_an_unknown_command_gets_a_suggestion(capsys):
-    assert run("panle") == 2
-    assert capsys.readouterr().err.strip() == "unmet: there is no command 'panle'; did you mean 'panel'?"
+    assert run("foercast") == 2
+    told = capsys.readouterr().err
+    assert told == "unmet: no such command 'foercast'. Did you mean 'forecast'? (see unmet --help)\n"
     assert run("xyzzy") == 2
-    assert "choose from demo, run" in capsys.readouterr().err
+    assert "(see unmet --help)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("width", ["40", "60", "100"])
+# Options whose name is not that of their argument.
+WORDS = {"as_json": "json", "show": "open", "open_browser": "open"}
+
+
+@pytest.mark.parametrize("width", ["40", "80"])
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
@@ -94,7 +103,12 @@ def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypat
     assert f"Usage: unmet {name}" in printed
     assert f"Example: unmet {name}" in printed[printed.rindex("\n\n") :]
     assert max(map(len, printed.splitlines())) <= int(width)
-    assert not re.search(r"<\w|[{}]|list\[|\[x", printed)  # placeholders are words, not types
+    assert not re.search(r"<\w|[{}]|list\[", printed)  # placeholders are words, not types
+    module = import_module(f"unmet.cli._{name}")
+    for argument in inspect.signature(getattr(module, name)).parameters:
+        assert re.search(
+            rf"^  (-\w, )?--{WORDS.get(argument, argument.replace('_', '-'))}\b", printed, re.M
+        ) or (argument in ("trips", "panel", "folder", "what", "shell"))
 
 
 def test_success_runs_the_command(shop):
@@ -126,7 +140,12 @@ def test_a_database_without_memory_is_one_line(shop, capsys):
         "Out of Memory Error: could not allocate\nPossible solutions: …"
     )
     assert run("shop") == 1
-    assert capsys.readouterr().err == "unmet shop: the database needs more memory than --memory allows\n"
+    told = capsys.readouterr().err
+    assert told == "unmet shop: the database needs more memory than --memory allows; raise it.\n"
+    shop.happens = ValueError("x.csv cannot be read")
+    shop.happens.__context__ = duckdb.OutOfMemoryException("could not allocate")
+    assert run("shop") == 1
+    assert "more memory than --memory allows" in capsys.readouterr().err
 
 
 def test_an_interrupt_is_told_and_exits_with_130(shop, capsys):
@@ -168,6 +187,7 @@ def test_options_for_many_paths_take_what_a_pattern_leaves(shop):
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
+        ("--s --s", "--s --s"),
         ("t --s a b -o x", "t --s a --s b -o x"),
         ("t --s a --s b -o x", "t --s a --s b -o x"),
         ("t -o x y", "t -o x y"),

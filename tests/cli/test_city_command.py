@@ -40,12 +40,23 @@ def test_switches_reach_the_city_and_quiet_says_nothing(tmp_path, capsys):
     assert not any("snapshots.csv" in name or "weather" in name for name in said["files"])
 
 
-def test_a_bad_option_is_one_line(tmp_path, capsys):
-    assert run("-o", str(tmp_path / "x"), "--size", "hamlet") == 1
-    printed = capsys.readouterr().err.strip()
-    assert printed.splitlines()[-1].startswith("unmet city: --size must be one of")
+@pytest.mark.parametrize("options", [("--size", "hamlet"), ("--shocks", "rare"), ("--days", "many")])
+def test_wrong_usage_names_the_option_and_writes_nothing(tmp_path, capsys, options):
+    assert run("-o", str(tmp_path / "x"), *options) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"unmet city: invalid value for '{options[0]}'")
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("options", [("--days", "0"), ("--start", "soon"), ("--zone", "Mars")])
+def test_bad_input_is_one_line_that_names_the_option(tmp_path, capsys, options):
+    assert run("-o", str(tmp_path / "x"), *options) == 1
+    told = capsys.readouterr().err
+    assert options[0] in told
+    assert told.count("\n") == 1
     assert not (tmp_path / "x").exists()
 
 
 def test_output_is_required(capsys):
     assert run("--size", "village") == 2
+    assert "--output" in capsys.readouterr().err

@@ -87,7 +87,6 @@ def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
     ("arguments", "words"),
     [
         (["run", "nowhere.csv", "-o", "{tmp}/out"], "nowhere.csv does not exist"),
-        (["run", "{city}/trips.csv.gz", "-o", "{tmp}/out", "--by", "minute"], "--by must be hour or day"),
         (["forecast", "{tmp}"], "not the folder of a run"),
         (["plan", "{tmp}/nothing"], "not the folder of a run"),
         (["fit", "{city}/truth.parquet", "-o", "{tmp}/out"], "not a panel file"),

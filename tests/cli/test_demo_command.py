@@ -7,7 +7,7 @@ import pytest
 
 from unmet.cli import main
 from unmet.cli._demo_figure import draw, write_figure
-from unmet.cli._demo_models import LEVELS, compare
+from unmet.cli._demo_models import LEVELS, compare, show_models
 from unmet.cli._demo_table import tell
 from unmet.datasets import make_synthetic
 
@@ -61,11 +61,13 @@ def test_the_figure_has_a_panel_for_every_model(data, compared):
         assert sum(str(line.get_label()).startswith("estimated") for line in ax.lines) == len(LEVELS)
 
 
-def test_the_files_are_the_same_twice(data, compared, tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        files = write_figure(data, compared[0], tmp_path / name)
-        assert [path.name for path in files] == ["quantiles.png", "quantiles.svg"]
+def test_the_files_are_the_same_twice_and_quiet_prints_nothing(data, compared, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("unmet.cli._demo_models.compare", lambda *_, **__: compared)
+    show_models(tmp_path / "a", "heteroskedastic", 42, quiet=True)
+    assert capsys.readouterr() == ("", "")
+    (tmp_path / "b").mkdir()
+    files = write_figure(data, compared[0], tmp_path / "b")
+    assert [path.name for path in files] == ["quantiles.png", "quantiles.svg"]
     for kind, first in (("png", b"\x89PNG"), ("svg", b"<?xml")):
         held = (tmp_path / "a" / f"quantiles.{kind}").read_bytes()
         assert held.startswith(first)
@@ -96,22 +98,23 @@ def test_the_table_fits_and_says_what_was_found(data, compared, width, tmp_path,
     assert "took 12 s" in words
 
 
-def test_bad_options_are_one_line(tmp_path, capsys):
-    for arguments in (["--noise", "loud"], ["-o", str(tmp_path / "file" / "x")]):
-        (tmp_path / "file").write_text("in the way")
-        with pytest.raises(SystemExit) as stop:
-            main(["demo", "--models", "--quiet", *arguments])
-        assert stop.value.code == 1
-        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+@pytest.mark.parametrize(("arguments", "code"), [(["--noise", "loud"], 2), (["-o", "file/x"], 1)])
+def test_bad_options_are_one_line(tmp_path, capsys, monkeypatch, arguments, code):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--models", "--quiet", *arguments])
+    assert stop.value.code == code
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--models", "--json"], "--json is about the city"),
-        (["--models", "--days", "60"], "--days is about the city"),
-        (["--models", "--replace"], "--replace is about the city"),
-        (["--noise", "student"], "--noise is about synthetic data: give --models too"),
+        (["--models", "--json"], "--json"),
+        (["--models", "--days", "60"], "--days"),
+        (["--models", "--replace"], "--replace"),
+        (["--noise", "student"], "add --models"),
     ],
 )
 def test_no_option_is_ignored(tmp_path, capsys, arguments, words):

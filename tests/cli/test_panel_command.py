@@ -90,30 +90,13 @@ def test_describe_draws_a_picture(city, tmp_path, capsys):
     (picture,) = tmp_path.glob("*.png")
     assert picture.read_bytes().startswith(b"\x89PNG")
     chosen = tmp_path / "chosen.png"
-    assert (
-        run(
-            *inputs(city),
-            "-o",
-            target,
-            "--describe",
-            place,
-            "--picture",
-            chosen,
-            "--since",
-            "2024-03-06",
-            "--days",
-            1,
-        )
-        == 0
-    )
+    drawing = [*inputs(city), "-o", target, "--describe", place, "--picture", chosen]
+    assert run(*drawing, "--since", "2024-03-06", "--days", 1) == 0
     assert chosen.is_file()
     capsys.readouterr()
     chosen.unlink()
-    assert (
-        run(*inputs(city), "-o", target, "--describe", place, "--picture", chosen, "--since", "1999-01-01")
-        == 1
-    )
-    assert "1999-01-01" in capsys.readouterr().err
+    assert run(*drawing, "--since", "1999-01-01") == 1
+    assert "--since 1999-01-01" in capsys.readouterr().err
     assert not chosen.exists()
 
 
@@ -127,16 +110,15 @@ def read_place(city) -> str:
     [
         (["-o", "{tmp}/panel.xlsx"], "parquet"),
         (["-o", "{tmp}/none/panel.parquet"], "does not exist"),
-        (["-o", "{tmp}/p.parquet", "--hubs", "2", "--cells", "8"], "exclude"),
+        (["-o", "{tmp}/p.parquet", "--hubs", "2", "--cells", "8"], "--hubs and --cells"),
         (["-o", "{tmp}/p.parquet", "--hubs", "{tmp}/no.csv"], "no.csv"),
         (["-o", "{tmp}/p.parquet", "--describe", "nowhere"], "nowhere"),
         (["-o", "{tmp}/p.parquet", "--picture", "a.png"], "--describe"),
         (["-o", "{tmp}/p.parquet", "--keep", "landmark"], "name=value"),
-        (["-o", "{tmp}/p.parquet", "--by", "blink"], "--by '1 blink' is not a positive interval"),
+        (["-o", "{tmp}/p.parquet", "--by", "blink"], "--by '1 blink'"),
         (["-o", "{tmp}/p.parquet", "--zone", "Nowhere/Land"], "Nowhere/Land"),
         (["-o", "{tmp}/p.parquet", "--status", "{tmp}/gone.json"], "gone.json"),
-        (["-o", "{tmp}/p.parquet", "--days", "0"], "--days"),
-        (["-o", "{tmp}/p.parquet", "--memory", "lots"], "--memory must"),
+        (["-o", "{tmp}/p.parquet", "--memory", "lots"], "--memory"),
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(city, tmp_path, capsys, more, words):

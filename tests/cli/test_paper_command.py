@@ -42,8 +42,10 @@ def test_table1_again_is_the_same_and_goes_into_a_document(tmp_path, capsys):
 
 
 def test_an_unknown_table_is_one_line(tmp_path, capsys):
-    assert run("table9", "-o", str(tmp_path / "x")) == 1
-    assert capsys.readouterr().err.strip().startswith("unmet paper: there is no 'table9' to reproduce")
+    assert run("table9", "-o", str(tmp_path / "x")) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("unmet paper: invalid value for 'WHAT': 'table9' is not one of 'table1'")
+    assert told.count("\n") == 1
     assert not (tmp_path / "x").exists()
 
 
@@ -51,4 +53,4 @@ def test_smoke_never_goes_into_a_document(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("<!-- table1 --><!-- /table1 -->", encoding="utf-8")
     assert run("table1", "--smoke", "-o", str(tmp_path), "--into", str(page)) == 1
-    assert "meaningless" in capsys.readouterr().err
+    assert "--into with --smoke" in capsys.readouterr().err

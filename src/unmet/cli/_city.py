@@ -1,53 +1,69 @@
 """`unmet city`: write a simulated city, its feeds and the demand nobody saw."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
 from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet city -o my-city --size town --days 90 --seed 1"
+in_city, in_people = options.group("City"), options.group("People and vans")
 
 
 def city(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write into.")],
-    size: Annotated[str, typer.Option(metavar="village|town|city|metropolis", help="How large.")] = "town",
-    days: Annotated[int, typer.Option(metavar="N", help="Local days to simulate.")] = 90,
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same files, byte for byte.")] = 1,
+    output: options.Folder,
+    snapshots: Annotated[
+        bool,
+        options.in_files("--snapshots/--no-snapshots", help="Write a status snapshot every five minutes."),
+    ] = True,
+    months: Annotated[bool, options.in_files("--months", help="Write one trip file per month.")] = False,
+    size: Annotated[
+        Literal["village", "town", "city", "metropolis"],
+        in_city(metavar="village|town|city|metropolis", help="Size of the city."),
+    ] = "town",
+    days: Annotated[int, in_city(metavar="N", help="Number of days to simulate.")] = 90,
+    start: Annotated[str, in_city(metavar="DATE", help="First local day.")] = "2024-03-04",
+    zone: Annotated[str, in_city(metavar="ZONE", help="Time zone.")] = "America/New_York",
     places: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of stations, instead of the size's own.")
+        int | None, in_city(metavar="N", show_default="as --size says", help="Number of stations.")
     ] = None,
     vehicles: Annotated[
-        int | None, typer.Option(metavar="N", help="Size of the fleet; fewer run short more often.")
+        int | None,
+        in_city(
+            metavar="N",
+            show_default="as --size says",
+            help="Number of vehicles. With fewer, stations are empty more often.",
+        ),
     ] = None,
     demand: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Mean requests per station and hour.")
+        float | None,
+        in_people(
+            metavar="NUMBER", show_default="as --size says", help="Mean requests per station and hour."
+        ),
     ] = None,
-    start: Annotated[str, typer.Option(metavar="DATE", help="First local day.")] = "2024-03-04",
-    zone: Annotated[str, typer.Option(metavar="ZONE", help="Time zone of the city.")] = "America/New_York",
+    shocks: Annotated[
+        Literal["independent", "persistent"],
+        in_people(
+            metavar="independent|persistent", help="Whether a shock to demand lasts one hour or several."
+        ),
+    ] = "independent",
     spill: Annotated[
-        bool, typer.Option("--spill/--no-spill", help="People at an empty station try a neighbour.")
+        bool, in_people("--spill/--no-spill", help="Let people at an empty station try a neighbour.")
     ] = True,
     rival: Annotated[
-        bool, typer.Option("--rival/--no-rival", help="A second operator serves a fifth of the demand.")
+        bool, in_people("--rival/--no-rival", help="Let a second operator serve a fifth of the demand.")
     ] = False,
     rebalancing: Annotated[
-        bool, typer.Option("--rebalancing/--no-rebalancing", help="Vans move vehicles at night.")
+        bool, in_people("--rebalancing/--no-rebalancing", help="Let vans move vehicles at night.")
     ] = True,
-    weather: Annotated[bool, typer.Option("--weather/--no-weather", help="Weather changes demand.")] = True,
-    shocks: Annotated[
-        str, typer.Option(metavar="independent|persistent", help="Whether shocks last over hours.")
-    ] = "independent",
-    months: Annotated[bool, typer.Option("--months", help="One trips file for each month.")] = False,
-    snapshots: Annotated[
-        bool, typer.Option("--snapshots/--no-snapshots", help="Write five-minute status snapshots.")
-    ] = True,
+    weather: Annotated[bool, in_people("--weather/--no-weather", help="Let weather change demand.")] = True,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed; the same seed gives the same bytes.")] = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a simulated city: trips in an operator's format, feeds, weather, and the truth beside them.
+    """Simulate a city and write its trips in an operator's format, its feeds, weather and the truth.
 
-    The truth (truth.parquet) holds for every station and hour what people wanted, what was served and lost.
+    truth.parquet holds what people wanted, what was served and what was lost, for every station and hour.
     """
     from unmet.datasets.city import make_city
     from unmet.runs import progress
@@ -81,43 +97,41 @@ def city(
         _summarise(made, files, output)
 
 
-def _summarise(made, files: list[Path], output: Path) -> None:  # type: ignore[no-untyped-def]
-    """Print what a person wants to know about the city just written."""
+def _summarise(made: Any, files: list[Path], output: Path) -> None:
+    """Print what the city is like and which files hold it."""
     from rich.console import Console
     from rich.table import Table
 
     truth, settings = made.truth, made.settings
     requests, lost, rival = (int(x.sum()) for x in (truth.latent, truth.lost, truth.rival))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
-
-    def row(label: str, value: str, note: str = "") -> None:
-        table.add_row(label, value, note)
 
     def share(part: int) -> str:
         return f"{part / max(requests, 1):.1%} of requests"
 
-    row(
-        "places",
-        f"{settings.places:,}",
-        f"{settings.vehicles:,} vehicles, {int(made.capacity.sum()):,} docks",
-    )
-    row("days", f"{settings.days:,}", f"from {settings.start}, {settings.zone}")
-    row("requests", f"{requests:,}", "latent demand")
-    row("rides", f"{len(made.rides):,}", share(len(made.rides)))
-    row("lost", f"{lost - rival:,}", f"{share(lost - rival)}, at empty places")
+    docks = int(made.capacity.sum())
+    rows = [
+        ("stations", f"{settings.places:,}", f"{settings.vehicles:,} vehicles, {docks:,} docks"),
+        ("days", f"{settings.days:,}", f"from {settings.start}, {settings.zone}"),
+        ("requests", f"{requests:,}", "latent demand"),
+        ("rides", f"{len(made.rides):,}", share(len(made.rides))),
+        ("lost", f"{lost - rival:,}", f"{share(lost - rival)}, at empty stations"),
+    ]
     if settings.rival:
-        row("rival's", f"{rival:,}", f"{share(rival)}, counted as lost in the truth")
+        rows.append(("rival", f"{rival:,}", f"{share(rival)}, counted as lost in the truth"))
     if settings.spill:
-        row("spilled", f"{int(truth.spilled_in.sum()):,}", "rides that left from a neighbour instead")
-    row("moved", f"{len(made.moves):,}", "vehicles, by vans at night")
-    row("time empty", f"{made.share_empty:.1%}", "of station time")
+        rows.append(("spilled", f"{int(truth.spilled_in.sum()):,}", "rides that left from a neighbour"))
+    rows.append(("moved", f"{len(made.moves):,}", "vehicles, by vans at night"))
+    rows.append(("time empty", f"{made.share_empty:.1%}", "of station time"))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for justify in ("left", "right", "left"):
+        table.add_column(justify=justify)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*row)
     console = Console(highlight=False)
     console.print(table)
     console.print(f"{len(files)} files in {output}:", soft_wrap=True)
-    own = [path for path in files if path.parent == Path(output)]
+    own = [path for path in files if path.parent == output]
     for path in own:
         console.print(f"  {path.name}  ({path.stat().st_size / 1e3:,.0f} kB)", soft_wrap=True)
-    console.print(f"  snapshots/  ({len(files) - len(own)} GBFS station_status documents)", soft_wrap=True)
+    if len(files) > len(own):
+        console.print(f"  snapshots/  ({len(files) - len(own)} GBFS station_status files)", soft_wrap=True)

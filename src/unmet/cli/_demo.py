@@ -1,40 +1,51 @@
 """`unmet demo`: the whole way on a simulated city, whose truth is known; or six models on synthetic data."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import typer
 
 from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet demo -o out/demo"
-CHOICES = {
-    "noise": (
-        *("gaussian", "heteroskedastic", "mixture", "skewed-right", "skewed-left", "student"),
-        *("skewed-heteroskedastic", "varying-shape"),
-    ),
-}
+in_city, in_models = options.group("City"), options.group("Models")
+Noise = Literal[
+    "gaussian",
+    "heteroskedastic",
+    "mixture",
+    "skewed-right",
+    "skewed-left",
+    "student",
+    "skewed-heteroskedastic",
+    "varying-shape",
+]
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all files.")
-    ] = Path("out/demo"),
-    size: Annotated[str, typer.Option(metavar="village|town|city", help="Size of the city.")] = "town",
-    days: Annotated[int, typer.Option(min=42, metavar="N", help="Days of trips.")] = 90,
+    output: options.Folder = Path("out/demo"),
+    size: Annotated[
+        Literal["village", "town", "city"], in_city(metavar="village|town|city", help="Size of the city.")
+    ] = "town",
+    days: Annotated[int, in_city(min=42, metavar="N", help="Number of days to simulate.")] = 90,
     shocks: Annotated[
-        str, typer.Option(metavar="independent|persistent", help="Whether shocks of demand last over hours.")
+        Literal["independent", "persistent"],
+        in_city(
+            metavar="independent|persistent", help="Whether a shock to demand lasts one hour or several."
+        ),
     ] = "independent",
     models: Annotated[
-        bool, typer.Option("--models", help="Compare six models on synthetic data, no city.")
+        bool, in_models("--models", help="Compare six models on synthetic data instead of a city.")
     ] = False,
     noise: Annotated[
-        str, typer.Option(metavar="NOISE", help="--models: heteroskedastic, gaussian, mixture, student, …")
+        Noise,
+        in_models(
+            metavar="NOISE", help=f"With --models: noise of the data, one of {', '.join(get_args(Noise))}."
+        ),
     ] = "heteroskedastic",
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="Seed of the data. [default: 1; 42, the paper's, with --models]"
+            min=0, metavar="N", show_default="1; with --models 42, as in the paper", help="Seed of the data."
         ),
     ] = None,
     jobs: options.Jobs = -1,
@@ -42,19 +53,19 @@ def demo(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate a city, recover its demand from its files alone, and hold that against the truth.
+    """Simulate a city, recover its demand from its files alone, and compare the result with the truth.
 
-    Trips, feeds and weather of the city are written and read back as an operator's would be; then panel, fit,
-    forecast, plan, report. Last, the final four weeks are played again with stock targets from usage, from
-    the estimated demand and from the true one.
+    Writes trips, feeds and weather as an operator would, then runs panel, fit, forecast, plan and report on
+    them. Finally it replays the last four weeks with stock targets from usage, from estimated demand and from
+    true demand, and counts the lost rides of each.
     """
-    of_city = {"--size": size != "town", "--days": days != 90, "--shocks": shocks != "independent"}
-    of_city |= {"--jobs": jobs != -1, "--replace": replace, "--json": as_json}
-    lost = [name for name, given in of_city.items() if given and models]
-    if lost:
-        raise ValueError(f"{lost[0]} is about the city, and --models shows none: leave one of them out")
+    about_city = {"--size": size != "town", "--days": days != 90, "--shocks": shocks != "independent"}
+    about_city |= {"--jobs": jobs != -1, "--replace": replace, "--json": as_json}
+    unused = [name for name, given in about_city.items() if given]
+    if models and unused:
+        raise ValueError(f"{unused[0]} is about the city, which --models leaves out: choose one")
     if noise != "heteroskedastic" and not models:
-        raise ValueError("--noise is about synthetic data: give --models too")
+        raise ValueError("--noise is about synthetic data: add --models")
     if models:
         from unmet.cli._demo_models import show_models
 

@@ -58,7 +58,9 @@ def show_models(output: Path, noise: str, seed: int, quiet: bool) -> None:
     data = make_synthetic(noise, seed=seed)
     output.mkdir(parents=True, exist_ok=True)
     results, preparing = compare(data, shown=False if quiet else None)
-    tell(data, results, preparing, write_figure(data, results, output))
+    files = write_figure(data, results, output)
+    if not quiet:
+        tell(data, results, preparing, files)
 
 
 def compare(data: SyntheticData, shown: bool | None = None) -> tuple[list[Result], float]:

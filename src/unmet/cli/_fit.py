@@ -8,8 +8,6 @@ import typer
 from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet fit panel.parquet --stations station_information.json -o out"
-# Options that take every path up to the next option, as a shell writes them for a pattern.
-MANY = ("--stations",)
 
 
 def fit(
@@ -18,7 +16,12 @@ def fit(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Folder for all results; made if needed."),
+        options.in_files(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Write all results into this folder; leave it out to fit a run again.",
+        ),
     ] = None,
     stations: options.Stations = None,
     network: options.Network = None,
@@ -29,10 +32,10 @@ def fit(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit latent demand: model, backtest, calibration, lost rides. Then: unmet forecast, plan, report.
+    """Fit latent demand to a panel: model, backtest, calibration, lost rides.
 
-    Without --stations places are named by their ids and stand on no map, and riders who walk to the next
-    place are not told apart.
+    Without --stations, places have ids instead of names, the report has no map, and riders who walked to a
+    neighbour count as lost.
     """
     from unmet.cli._given_panel import checked_panel, take_panel
     from unmet.cli._pipeline import do_fit

@@ -11,7 +11,10 @@ def forecast(
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Forecast demand with the model of a run: forecast.parquet, one column per quantile."""
+    """Forecast demand with the model of a run.
+
+    Writes forecast.parquet with one column per quantile.
+    """
     from unmet.cli._pipeline import do_forecast, horizon_of
     from unmet.cli._run_files import need
     from unmet.forecasting import load_demand

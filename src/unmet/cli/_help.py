@@ -1,87 +1,110 @@
-"""Help of a command in plain text that fits any terminal from 30 columns on."""
+"""How a command reads its words and lays out its help: plain text for any terminal from 30 columns on."""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
-from pathlib import PurePath
+from collections.abc import Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
-_WIDEST, _LEAST = 100, 30
-# Below this many columns the text of an option stands under its name, not beside it.
-_BESIDE = 56
+from unmet.cli._errors import one_line
+
+# Where less width than this is left beside the names of a group, texts go under the names.
+_LEAST = 24
 
 
-class PlainCommand(TyperCommand):
-    """A command whose help is written here, not by Typer: its boxes cut off names in a narrow terminal."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(help_text(self, ctx) + "\n")
+def columns() -> int:
+    """Return the width to write in."""
+    return max(30, min(100, shutil.get_terminal_size().columns))
 
 
-def terminal_width() -> int:
-    """Columns to write in."""
-    return max(_LEAST, min(_WIDEST, shutil.get_terminal_size().columns))
+class PlainFormatter(typer.Context.formatter_class):  # type: ignore[valid-type, misc]
+    """Typer's plain formatter, except that it fits narrow terminals and keeps hyphenated names whole."""
+
+    def write_text(self, text: str) -> None:
+        indent = " " * self.current_indent
+        blocks = [_fill(block, self.width, indent, indent) for block in text.split("\n\n")]
+        self.write("\n\n".join(blocks) + "\n")
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 28, col_spacing: int = 2) -> None:
+        longest = min(col_max, max(len(names) for names, _ in rows))
+        beside = self.width - self.current_indent - longest - col_spacing >= _LEAST
+        indent = " " * (self.current_indent + (longest + col_spacing if beside else 4))
+        for names, text in rows:
+            first = " " * self.current_indent + names
+            if not beside or len(names) > longest:
+                self.write_text(names)
+                first = indent
+            self.write((_fill(text, self.width, first.ljust(len(indent)), indent) or first) + "\n")
 
 
-def help_text(command: Any, ctx: Any) -> str:
-    """Usage, description, arguments, options and the example of a command."""
-    width = terminal_width()
-    parameters = command.get_params(ctx)
-    arguments = [one for one in parameters if one.param_type_name == "argument"]
-    usage = " ".join([ctx.command_path, *(_placeholder(one) for one in arguments), "[OPTIONS]"])
-    blocks = [_wrapped(f"Usage: {usage}", width, "  ")]
-    blocks += [_wrapped(" ".join(part.split()), width) for part in (command.help or "").split("\n\n")]
-    blocks.append(_section("Arguments", [(_placeholder(one), one.help or "") for one in arguments], width))
-    options = [one for one in parameters if one.param_type_name == "option"]
-    blocks.append(_section("Options", [(_names(one), _text(one)) for one in options], width))
-    blocks.append(_wrapped(command.epilog or "", width, "  "))
-    return "\n\n".join(block for block in blocks if block)
+def _fill(text: str, width: int, first: str, rest: str) -> str:
+    text = " ".join(text.split())
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
-def _section(title: str, rows: list[tuple[str, str]], width: int) -> str:
-    if not rows:
-        return ""
-    lines = [f"{title}:"]
-    room = min(30, 4 + max(len(names) for names, _ in rows))
-    for names, text in rows:
-        if width < _BESIDE:
-            lines += [_wrapped(f"  {names}", width, "    "), _wrapped(f"      {text}", width, "      ")]
-        elif len(names) + 4 > room:
-            lines += [f"  {names}", _wrapped(" " * room + text, width, " " * room)]
-        else:
-            lines.append(_wrapped(f"  {names}".ljust(room) + text, width, " " * room))
-    return "\n".join(lines)
+class HelpContext(typer.Context):
+    """A context that formats help as above."""
+
+    formatter_class = PlainFormatter
 
 
-def _names(option: Any) -> str:
-    """All names of an option, and what follows it."""
-    names = ", ".join(sorted(option.opts, key=len))
-    if option.secondary_opts:
-        names += f" / {', '.join(option.secondary_opts)}"
-    return names if option.is_flag else f"{names} {_placeholder(option)}"
+class Command(TyperCommand):
+    """A Typer command with grouped options, lists of files as a shell writes them, and one-line errors."""
+
+    context_class = HelpContext
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        lists = [one for one in self.params if getattr(one, "multiple", False) and one.metavar == "FILE…"]
+        try:
+            return super().parse_args(ctx, spread(args, [name for one in lists for name in one.opts]))
+        except typer.TyperException as error:
+            wrong: Any = error
+            wrong.ctx = getattr(wrong, "ctx", None) or ctx  # else the error would name no command
+            raise
+
+    def invoke(self, ctx: Any) -> Any:
+        with one_line(ctx):
+            return super().invoke(ctx)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [*(_metavar(one) for one in self.params if one.param_type_name == "argument"), "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then options by group, in the order in which the groups first appear."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            if one.param_type_name == "argument":
+                groups.setdefault("Arguments", []).append((_metavar(one), getattr(one, "help", None) or ""))
+            elif (record := one.get_help_record(ctx)) is not None:
+                title = getattr(one, "rich_help_panel", None) or "General"
+                groups.setdefault(title, []).append(record)
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
-def _placeholder(parameter: Any) -> str:
-    return parameter.metavar or str(parameter.name).upper()
+def _metavar(argument: Any) -> str:
+    return argument.metavar or argument.name.upper()
 
 
-def _text(option: Any) -> str:
-    """What an option does, where it may come from, and what holds without it."""
-    notes = [f"env: {option.envvar}"] if option.envvar else []
-    default = option.default
-    if option.is_flag:
-        if option.secondary_opts:
-            notes.append(f"default: {(option.opts if default else option.secondary_opts)[0]}")
-    elif isinstance(default, str | int | float | PurePath):
-        notes.append(f"default: {default}")
-    if option.required:
-        notes.append("required")
-    return f"{option.help or ''} [{'; '.join(notes)}]" if notes else option.help or ""
+def spread(arguments: Sequence[str], lists: Sequence[str]) -> list[str]:
+    """Repeat each option of `lists` before every value that follows it, as a shell expands a pattern.
 
-
-def _wrapped(text: str, width: int, indent: str = "") -> str:
-    """Lines of at most `width`; options keep their hyphens together, long words are cut as a last resort."""
-    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+    Examples
+    --------
+    >>> spread(["a.csv", "--status", "1.json", "2.json", "-o", "out"], ["--status"])
+    ['a.csv', '--status', '1.json', '--status', '2.json', '-o', 'out']
+    """
+    found: list[str] = []
+    option: str | None = None
+    for argument in arguments:
+        if argument.startswith("-") and argument != "-":
+            option = argument if argument in lists else None
+        elif option is not None and found[-1] != option:
+            found.append(option)
+        found.append(argument)
+    return found

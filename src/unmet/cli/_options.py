@@ -1,76 +1,171 @@
-"""Options that several commands share, each described once."""
+"""Options that several commands share, each described once and put into the group in which help shows it."""
 
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
 from unmet.cli._toml import read_toml
 
+
+def group(title: str) -> Callable[..., Any]:
+    """Return `typer.Option` for options that help shows under this title."""
+    return partial(typer.Option, rich_help_panel=title)
+
+
+in_files, in_places, in_demand = group("Files"), group("Places and periods"), group("Demand")
+in_plan, in_reading = group("Plan"), group("Reading")
+
 Trips = Annotated[
-    list[Path], typer.Argument(metavar="TRIPS…", help="Trip files or folders, any known layout.")
+    list[Path], typer.Argument(metavar="TRIPS…", help="Trip files or folders in any known layout.")
+]
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder that `unmet run` or `unmet fit` wrote.")
+]
+
+Folder = Annotated[
+    Path, in_files("--output", "-o", metavar="DIR", help="Write all results into this folder.")
 ]
 Status = Annotated[
     list[Path] | None,
-    typer.Option(metavar="FILE…", help="Status feed: GBFS files, a folder of them, or a CSV of events."),
-]
-Stations = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE…", help="station_information or a table of stations.")
-]
-By = Annotated[
-    str, typer.Option(metavar="hour|day|INTERVAL", help="hour, day, or any interval such as '15 minutes'.")
-]
-Zone = Annotated[
-    str | None, typer.Option(metavar="ZONE", help="Local time zone, for instance America/New_York.")
-]
-Times = Annotated[str, typer.Option(metavar="local|utc", help="How stamps are written.")]
-Hubs = Annotated[
-    str | None, typer.Option(metavar="K|FILE", help="Superhubs: a number, or a file of place,hub.")
-]
-Cells = Annotated[
-    int | None, typer.Option(metavar="0…15", help="H3 cells of this resolution in the stead of stations.")
-]
-Keep = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only rows with this value.")
-]
-ColumnsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--columns", metavar="FIELD=COLUMN,…", help="Columns of an unknown layout: start=…,station=…"
+    in_files(
+        metavar="FILE…",
+        help="Read stock from a status feed: GBFS files, a folder of them, or a CSV of events.",
     ),
 ]
-Holidays = Annotated[
-    str | None, typer.Option(metavar="REGION", help="Add holidays of a country or part, such as US-NJ.")
+Stations = Annotated[
+    list[Path] | None,
+    in_files(
+        metavar="FILE…", help="Read names and coordinates from station_information or a table of stations."
+    ),
 ]
-Weather = Annotated[Path | None, typer.Option(metavar="FILE", help="Add weather by local day or hour.")]
+Weather = Annotated[Path | None, in_files(metavar="FILE", help="Add weather by local day or hour.")]
+Zone = Annotated[str | None, in_files(metavar="ZONE", help="Local time zone, for instance America/New_York.")]
+Times = Annotated[
+    Literal["local", "utc"], in_files(metavar="local|utc", help="Whether times are local or UTC.")
+]
+
+ByHourOrDay = Annotated[Literal["hour", "day"], in_places(metavar="hour|day", help="Length of a period.")]
+By = Annotated[
+    str,
+    in_places(
+        metavar="hour|day|TIME",
+        autocompletion=lambda: ["hour", "day"],
+        help="Length of a period; any other interval works too, for instance '15 minutes'.",
+    ),
+]
+Hubs = Annotated[
+    str | None,
+    in_places(
+        metavar="N|FILE", help="Group stations into this many hubs, or by a file with columns place and hub."
+    ),
+]
+Cells = Annotated[
+    int | None, in_places(metavar="0…15", help="Use H3 cells at this resolution instead of stations.")
+]
+Holidays = Annotated[
+    str | None,
+    in_places(metavar="REGION", help="Mark the public holidays of a country or region, for instance US-NJ."),
+]
+
+
+class NetworkName(StrEnum):
+    """Networks that a fit can choose among."""
+
+    LINEAR = "linear"
+    MLP = "mlp"
+    LSTM = "lstm"
+
+
+Network = Annotated[  # commands get plain texts: a run writes them into its record
+    list[NetworkName] | None,
+    in_demand(
+        metavar="linear|mlp|lstm",
+        callback=lambda given: [one.value for one in given] if given else None,
+        show_default="linear and mlp",
+        help="Fit this network. Repeat it to choose among several on validation data.",
+    ),
+]
+Horizon = Annotated[
+    int | None,
+    in_demand(min=1, metavar="N", show_default="168 hours or 28 days", help="Number of periods to forecast."),
+]
+Seed = Annotated[int, in_demand(min=0, metavar="N", help="Seed of every random draw.")]
+
+Fleet = Annotated[
+    int | None,
+    in_plan(
+        min=0,
+        metavar="N",
+        show_default="as many as are usually there",
+        help="Number of vehicles to distribute.",
+    ),
+]
+Free = Annotated[
+    bool, in_plan("--free", help="Ignore fleet size; add vehicles while each saves more than it costs.")
+]
+
+
+def _cost(value: float) -> float:
+    if not 0 <= value < float("inf"):
+        raise typer.BadParameter(f"a cost is a finite number of at least 0, not {value:g}")
+    return value
+
+
+CostLost = Annotated[float, in_plan(metavar="COST", callback=_cost, help="With --free: cost of a lost ride.")]
+CostIdle = Annotated[
+    float, in_plan(metavar="COST", callback=_cost, help="With --free: cost of an idle vehicle per day.")
+]
+COST_LOST, COST_IDLE = 1.0, 0.1
+
+ColumnsOption = Annotated[
+    str | None,
+    in_reading(
+        "--columns",
+        metavar="FIELD=COLUMN,…",
+        help="Name the columns of an unknown layout, for instance start=Departure,station=From.",
+    ),
+]
+Keep = Annotated[
+    list[str] | None, in_reading(metavar="COLUMN=VALUE", help="Keep only trips with this value. Repeatable.")
+]
 WeatherKeep = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only these rows of the weather.")
+    list[str] | None,
+    in_reading(metavar="COLUMN=VALUE", help="Keep only weather rows with this value. Repeatable."),
 ]
 MaxGap = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="A longer silence of the feed is unknown, such as '2 hours'."),
+    in_reading(
+        metavar="TIME",
+        help="Treat stock as unknown after this long without a record, for instance '2 hours'.",
+    ),
 ]
 MaxRejectShare = Annotated[
-    float, typer.Option(metavar="SHARE", help="Stop if more of the rows are rejected.")
+    float, in_reading(metavar="SHARE", help="Stop if a larger share of rows cannot be read.")
 ]
-Memory = Annotated[str, typer.Option(metavar="SIZE", help="Memory limit of the database.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")]
+Memory = Annotated[str, in_reading(metavar="SIZE", help="Memory limit of the database.")]
 
-
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Start over if the folder holds a different run.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Number of worker processes; -1 means one per core.")]
 Config = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
         is_eager=True,
         callback=read_toml,
-        help="TOML file with options; those given on the command line win.",
+        help="Read options from this TOML file. Options on the command line win.",
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 def pairs(texts: list[str] | None, option: str) -> dict[str, str] | None:
-    """``name=value`` texts as a dict; None where there are none."""
+    """Return ``name=value`` texts as a dict; None if there are none."""
     if not texts:
         return None
     found = {}
@@ -82,71 +177,21 @@ def pairs(texts: list[str] | None, option: str) -> dict[str, str] | None:
     return found
 
 
-def _cost(value: float) -> float:
-    """A cost that sums can be made with."""
-    if not 0 <= value < float("inf"):
-        raise typer.BadParameter(f"a cost is a finite number of at least 0, not {value:g}")
-    return value
-
-
-Folder = Annotated[
-    Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for all results; made if needed.")
-]
-RunFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder of a run, as `unmet run -o` names it.")
-]
-ByHourOrDay = Annotated[str, typer.Option(metavar="hour|day", help="Length of a period.")]
-Horizon = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Periods to forecast. [default: a week of hours, 28 days]"),
-]
-Network = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="linear|mlp|lstm",
-        help="Network; given several times, chosen on validation. [default: linear and mlp]",
-    ),
-]
-Fleet = Annotated[
-    int | None,
-    typer.Option(min=0, metavar="N", help="Vehicles to share out. [default: those that usually stand there]"),
-]
-CostLost = Annotated[
-    float, typer.Option(metavar="COST", callback=_cost, help="With --free: cost of a lost ride.")
-]
-CostIdle = Annotated[
-    float, typer.Option(metavar="COST", callback=_cost, help="With --free: cost of an idle vehicle a day.")
-]
-Free = Annotated[
-    bool, typer.Option("--free", help="Any fleet: each place gets what pays at --cost-lost and --cost-idle.")
-]
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Start over in a folder that holds another run.")]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of every random draw.")]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Worker processes; -1: one per core.")]
-
-
-COST_LOST, COST_IDLE = 1.0, 0.1
-
-
 def check_plan(fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> None:
-    """Refuse options of a plan that would have no effect together."""
+    """Refuse options of a plan that contradict each other or would have no effect."""
     if free and fleet is not None:
-        raise ValueError("--free takes any number of vehicles and --fleet a given one: choose one of them")
+        raise ValueError("--free ignores fleet size and --fleet sets it: choose one")
     if not free and (cost_lost, cost_idle) != (COST_LOST, COST_IDLE):
-        raise ValueError("--cost-lost and --cost-idle say what pays with --free: add it, or leave them out")
+        raise ValueError("--cost-lost and --cost-idle only matter with --free: add it, or leave them out")
 
 
-def networks_of(given: list[str] | None) -> tuple[str, ...]:
-    """Networks to choose among."""
-    for name in given or ():
-        if name not in ("linear", "mlp", "lstm"):
-            raise ValueError(f"--network must be linear, mlp or lstm, got {name!r}")
+def networks_of(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the networks to choose among."""
     return tuple(given) if given else ("linear", "mlp")
 
 
 def jobs_of(jobs: int) -> int:
-    """Number of processes."""
+    """Return the number of processes."""
     from unmet.runs import available_cores
 
     if jobs != -1 and jobs < 1:

@@ -3,56 +3,63 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from unmet.cli import _options as options
 
 EXAMPLE = (
     "Example: unmet panel trips/*.zip --status events.csv.gz --stations station_information.json "
     "--by hour --zone America/New_York -o panel.parquet"
 )
-# Options that take every path up to the next option, as a shell writes them for a pattern.
-MANY = ("--status", "--stations")
+in_picture = options.group("Picture")
 
 
 def panel(
     trips: options.Trips,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Panel to write, .parquet or .csv.")
+        Path,
+        options.in_files(
+            "--output", "-o", metavar="FILE", help="Write the panel to this .parquet or .csv file."
+        ),
     ],
     status: options.Status = None,
     stations: options.Stations = None,
-    by: options.By = "hour",
+    weather: options.Weather = None,
     zone: options.Zone = None,
     times: options.Times = "local",
+    by: options.By = "hour",
     hubs: options.Hubs = None,
     cells: options.Cells = None,
-    keep: options.Keep = None,
-    columns: options.ColumnsOption = None,
-    calendar: Annotated[
-        bool, typer.Option("--calendar/--no-calendar", help="Add local hour, weekday and month.")
-    ] = True,
     holidays: options.Holidays = None,
-    weather: options.Weather = None,
+    calendar: Annotated[
+        bool, options.in_places("--calendar/--no-calendar", help="Add local hour, weekday and month.")
+    ] = True,
+    columns: options.ColumnsOption = None,
+    keep: options.Keep = None,
     weather_keep: options.WeatherKeep = None,
     max_gap: options.MaxGap = None,
-    describe: Annotated[
-        str | None, typer.Option(metavar="PLACE", help="Draw availability and pickups of one place.")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="PNG", help="Where to draw it; otherwise beside the panel.")
-    ] = None,
-    since: Annotated[str | None, typer.Option(metavar="DATE", help="First local day of the picture.")] = None,
-    days: Annotated[int, typer.Option(metavar="N", help="Days in the picture.")] = 7,
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
+    describe: Annotated[
+        str | None, in_picture(metavar="PLACE", help="Draw availability and pickups of one station or cell.")
+    ] = None,
+    picture: Annotated[
+        Path | None, in_picture(metavar="PNG", show_default="beside the panel", help="File to draw to.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        in_picture(
+            metavar="DATE",
+            show_default="the days that ran out most often",
+            help="First local day of the picture.",
+        ),
+    ] = None,
+    days: Annotated[int, in_picture(metavar="N", min=1, help="Number of days in the picture.")] = 7,
     config: options.Config = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Build a panel: pickups, availability, supply and whether demand was cut off, for each place and period.
+    """Build a demand panel: pickups, availability, stock and censoring for each place and period.
 
-    Without --status the stock is inferred from the rides and marked so.
+    Without --status, stock is inferred from the rides and marked as inferred.
     """
     given = locals()
     from unmet.cli._panel_summary import Watching, as_data, print_summary
@@ -61,15 +68,13 @@ def panel(
 
     inputs = PanelInputs.among(given)
     if describe is None and (picture is not None or since is not None):
-        raise ValueError("--picture and --since belong to --describe PLACE")
+        raise ValueError("--picture and --since belong to --describe PLACE: add it, or leave them out")
     if describe is not None and hubs is not None:
-        raise ValueError("--describe draws a station or a cell; leave --hubs out")
-    if days < 1:
-        raise ValueError(f"--days must be at least 1, got {days}")
+        raise ValueError("--describe draws a station or a cell: leave out --hubs")
     if output.suffix.lower() not in (".parquet", ".csv"):
         raise ValueError(f"--output must end in .parquet or .csv, got {output.name!r}")
     if not output.parent.is_dir():
-        raise ValueError(f"the folder of {output} does not exist; make it first")
+        raise ValueError(f"the folder of {output} does not exist; create it first")
     with (
         Watching(shown=False if quiet else None) as watching,
         built_panel(inputs, watching, describe=describe) as (con, reports, built, place),
@@ -94,5 +99,5 @@ def panel(
 
 
 def _safe(place: str) -> str:
-    """A file name for any place's name."""
+    """Return a file name for any place."""
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in place)[:80]

@@ -1,4 +1,4 @@
-"""The picture of `unmet panel --describe`: some days of one place."""
+"""The picture of `unmet panel --describe`: a few days of one place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def draw(
 ) -> bytes:
     """Draw stock, availability and pickups of one place as PNG; the same data give the same bytes.
 
-    Without `since`, the days are those in which the place ran out in the most periods.
+    Without `since`, draw the days in which the place ran out most often.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def draw(
     shown = [row for row in rows if begin <= row[0] < end]
     if not shown:
         raise ValueError(
-            f"--since {first} has no data; the panel runs from {rows[0][0].date()} to {rows[-1][0].date()}"
+            f"--since {first} has no data; choose a day from {rows[0][0].date()} to {rows[-1][0].date()}"
         )
     segments = con.execute(
         f"""SELECT greatest(a, $begin), least(b, $end), state, available FROM (
@@ -76,4 +76,6 @@ def _first_day(rows: list[tuple[date, bool]], since: str | None, days: int) -> d
         for day in known
         if day + timedelta(days=days - 1) <= known[-1]
     }
-    return max(totals or {known[0]: 0}, key=lambda day: ((totals or {known[0]: 0})[day], -day.toordinal()))
+    if not totals:
+        return known[0]
+    return max(totals, key=lambda day: (totals[day], -day.toordinal()))

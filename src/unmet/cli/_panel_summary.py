@@ -110,24 +110,24 @@ def print_summary(reports: dict[str, Any], built: PanelReport, output: Path, pic
     row("  headers", f"{trips.headers:,}")
     row("  rejected", f"{trips.rejected:,}", _reasons(trips.reasons))
     if trips.duplicates:
-        row("  repeated", f"{trips.duplicates:,}", "rides given twice, counted once")
+        row("  repeated", f"{trips.duplicates:,}", "rides that appear twice, counted once")
     if trips.left_out:
         row("  left out", f"{trips.left_out:,}", "by --keep")
     row("  rides", f"{trips.rides:,}", f"of {trips.vehicles:,} vehicles" if trips.vehicles else "")
     row("rides", f"{trips.rides:,}", "", bold=True)
     if trips.rides != built.rides:
         kinds = ", ".join(f"{n:,} {name}" for name, n in sorted(trips.flags.items()) if name != "over-a-day")
-        row("  set aside", f"{trips.rides - built.rides:,}", kinds)
+        row("  not used", f"{trips.rides - built.rides:,}", kinds)
     if built.rides_without_place:
-        row("  no place", f"{built.rides_without_place:,}", "start unknown")
+        row("  no place", f"{built.rides_without_place:,}", "no known start")
     if built.rides_outside:
-        row("  outside", f"{built.rides_outside:,}", "of the hubs")
+        row("  outside", f"{built.rides_outside:,}", "start outside all hubs")
     row("  in panel", f"{built.pickups:,}", "pickups")
     if "status" in reports:
         status = reports["status"]
         row("status", f"{status.rows:,}", f"records of {status.places:,} places, {built.feed}", bold=True)
         if status.duplicates:
-            row("  repeated", f"{status.duplicates:,}", "of one place and second; the last counts")
+            row("  repeated", f"{status.duplicates:,}", "same place and second; the last one counts")
         if status.rejected:
             row("  rejected", f"{status.rejected:,}", _reasons(status.reasons))
     row("panel", f"{built.rows:,}", f"rows: {built.places:,} places × {built.periods:,} periods", bold=True)
@@ -135,16 +135,16 @@ def print_summary(reports: dict[str, Any], built: PanelReport, output: Path, pic
     row(
         "  censored",
         f"{built.rows_censored / max(1, built.rows):.1%}",
-        f"{built.rows_censored:,} rows ran out",
+        f"{built.rows_censored:,} rows ran out of stock",
     )
     if built.rows_inferred:
-        why = f"from {built.inferred_from}" if built.inferred_from else "the feed was silent"
+        why = f"from {built.inferred_from}" if built.inferred_from else "where the feed has gaps"
         row(
             "  inferred",
             f"{built.rows_inferred / max(1, built.rows):.1%}",
             f"{built.rows_inferred:,} rows, {why}",
         )
-    row("time", "", "of all places", bold=True)
+    row("time", "", "share over all places", bold=True)
     for label in ("available", "empty", "closed", "unknown"):
         row(f"  {label}", f"{getattr(built, f'share_{label}'):.1%}")
     console = Console(highlight=False)

@@ -1,122 +1,96 @@
 """`unmet paper`: the tables and figures of the paper, beside the published numbers."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import typer
+
+from unmet.cli import _options as options
 
 EXAMPLE = (
     "Example: unmet paper bikes --full --trips trips.csv.gz --stations stations.csv "
     "--zone America/Los_Angeles -o results"
 )
-# Options that take every path up to the next option, as a shell writes them for a pattern.
-MANY = ("--trips", "--stations")
-CHOICES = {
-    "what": (
-        *("table1", "table2", "table3", "table4", "figures"),
-        *("synthetic", "defaults", "bikes", "fleet", "all"),
-    ),
-}
+in_size = options.group("How much to compute")
+in_trips = options.group("Your own trips, for bikes and fleet")
+in_model = options.group("Network, for bikes and fleet")
+What = Literal[
+    "table1", "table2", "table3", "table4", "figures", "synthetic", "defaults", "bikes", "fleet", "all"
+]
 
 
 def paper(
     what: Annotated[
-        str,
+        What,
         typer.Argument(
             metavar="WHAT",
-            help="table1, table2, table3, table4, figures; synthetic (all of these); defaults (why the "
-            "settings of the estimator are what they are); bikes, fleet (demand of a city, censored); all.",
+            help=f"One of {', '.join(get_args(What))}. synthetic: tables 1 to 4 and figures; "
+            "defaults: why the estimator has its settings; bikes, fleet: censored demand of a city.",
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for tables and figures.")
-    ] = Path("out/paper"),
+    output: options.Folder = Path("out/paper"),
+    into: Annotated[
+        Path | None,
+        options.in_files(
+            metavar="FILE", help="Also insert the tables between their markers in this Markdown file."
+        ),
+    ] = None,
     smoke: Annotated[
-        bool, typer.Option("--smoke", help="A quick pass through everything; the numbers mean nothing.")
+        bool, in_size("--smoke", help="Run everything quickly; the numbers mean nothing.")
     ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="bikes, fleet: the paper's whole grid, not a part of it.")
-    ] = False,
+    full: Annotated[bool, in_size("--full", help="bikes, fleet: run the whole grid of the paper.")] = False,
     trips: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE…", help="bikes, fleet: trips of any known layout; else a simulated city."),
+        in_trips(metavar="FILE…", show_default="a simulated city", help="Trip files in any known layout."),
     ] = None,
     stations: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE…", help="station_information or a table of stations.")
+        list[Path] | None,
+        in_trips(metavar="FILE…", help="Read coordinates from station_information or a table of stations."),
     ] = None,
-    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Local time zone of the trips.")] = None,
+    zone: Annotated[str | None, in_trips(metavar="ZONE", help="Local time zone of the trips.")] = None,
     times: Annotated[
-        str, typer.Option(metavar="local|utc", help="How stamps of the trips are written.")
+        Literal["local", "utc"], in_trips(metavar="local|utc", help="Whether times are local or UTC.")
     ] = "local",
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=VALUE", help="Keep only trips with this value.")
+        list[str] | None,
+        in_trips(metavar="COLUMN=VALUE", help="Keep only trips with this value. Repeatable."),
     ] = None,
     holidays: Annotated[
-        str | None, typer.Option(metavar="REGION", help="Holidays of the trips' region, such as US-CA.")
+        str | None, in_trips(metavar="REGION", help="Mark public holidays, for instance US-CA.")
     ] = None,
     units: Annotated[
-        int | None, typer.Option(metavar="N", help="bikes, fleet: units of the LSTM; 32 by default.")
+        int | None, in_model(metavar="N", min=1, show_default="32", help="Units of the LSTM.")
     ] = None,
     activation: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="bikes, fleet: activation of the LSTM; tanh by default."),
+        str | None, in_model(metavar="NAME", show_default="tanh", help="Activation of the LSTM.")
     ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help="Worker processes for `defaults`, `bikes` and `fleet`; -1: one per core."
-        ),
-    ] = -1,
+    jobs: options.Jobs = -1,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="bikes, fleet: send the work to this Dask scheduler."),
     ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also put the tables between their markers in this Markdown file."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no tables.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Run the paper's experiments again, beside the published numbers.
+    """Reproduce the experiments of the paper and show them beside the published numbers.
 
-    Tables become files, figures PNG and SVG. Asked again, finished parts are not computed again.
+    Writes tables as files and figures as PNG and SVG. Run it again and it computes only what is missing.
     """
+    _check(locals())
     from unmet.papers import insert_tables, reproduce
 
-    given: dict[str, Any] = {"--full": full, "--trips": trips, "--cluster": cluster, "--units": units}
-    given["--activation"] = activation
-    wrong = [name for name, value in given.items() if value not in (None, False)]
-    if wrong and what not in ("bikes", "fleet", "all"):
-        raise ValueError(f"{wrong[0]} belongs to `unmet paper bikes` and `unmet paper fleet`, not to {what}")
-    if smoke and full:
-        raise ValueError("--smoke and --full exclude each other: choose one")
-    of_trips: dict[str, Any] = {
-        "--stations": stations,
-        "--zone": zone,
-        "--keep": keep,
-        "--holidays": holidays,
-    }
-    of_trips["--times"] = times != "local"
-    lost = [name for name, value in of_trips.items() if value and not trips]
-    if lost:
-        raise ValueError(f"{lost[0]} says how to read trips: give --trips too")
     asked = None
     if what in ("bikes", "fleet", "all"):
         from unmet.papers.mobility import Asked, Trips
 
         source = None
         if trips:
-            from unmet.cli._options import pairs
-
-            wanted = pairs(keep, "--keep") or {}
+            wanted = options.pairs(keep, "--keep") or {}
             source = Trips(tuple(trips), tuple(stations or ()), zone, times, wanted, holidays)
         size = "smoke" if smoke else "full" if full else "medium"
         asked = Asked(size, source, jobs, cluster, units, activation)
     folder = output / "smoke" if smoke else output
-    if into is not None and smoke:
-        raise ValueError("--into with --smoke would put meaningless numbers into a document: choose one")
-    say = _silent if quiet else _say
     done = []
+    say = _print_nothing if quiet else _print_tables
     for name in reproduce(what, folder, smoke=smoke, jobs=jobs, mobility=asked, say=say):
         done.append(name)
         if name.endswith("-cost") and not quiet:
@@ -127,11 +101,27 @@ def paper(
         print(f"Written to {folder}")
 
 
-def _silent(title: str, tables: list[Any], checks: list[Any]) -> None:
-    """What --quiet says."""
+def _check(given: dict[str, Any]) -> None:
+    """Refuse options that contradict each other or would have no effect."""
+    if given["smoke"] and given["full"]:
+        raise ValueError("--smoke and --full exclude each other: choose one")
+    if given["smoke"] and given["into"] is not None:
+        raise ValueError("--into with --smoke would put meaningless numbers into a document: choose one")
+    if given["what"] not in ("bikes", "fleet", "all"):
+        for name in ("full", "trips", "cluster", "units", "activation"):
+            if given[name]:
+                raise ValueError(f"--{name} belongs to `unmet paper bikes` and `unmet paper fleet`")
+    if not given["trips"]:
+        for name in ("stations", "zone", "keep", "holidays", "times"):
+            if given[name] and given[name] != "local":
+                raise ValueError(f"--{name} says how to read trips: give --trips too")
 
 
-def _say(title: str, tables: list[Any], checks: list[Any]) -> None:
+def _print_nothing(title: str, tables: list[Any], checks: list[Any]) -> None:
+    """Print nothing."""
+
+
+def _print_tables(title: str, tables: list[Any], checks: list[Any]) -> None:
     from rich.console import Console
 
     from unmet.papers import show_table

@@ -8,13 +8,16 @@ EXAMPLE = "Example: unmet plan out --fleet 500"
 def plan(
     folder: options.RunFolder,
     fleet: options.Fleet = None,
+    free: options.Free = False,
     cost_lost: options.CostLost = options.COST_LOST,
     cost_idle: options.CostIdle = options.COST_IDLE,
-    free: options.Free = False,
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Plan the stock of every place for the first whole day ahead: plan.csv, moves.csv, fleet.csv."""
+    """Plan the stock of every place for the first whole day of the forecast.
+
+    Writes plan.csv, moves.csv and fleet.csv.
+    """
     options.check_plan(fleet, cost_lost, cost_idle, free)
     from unmet.cli._pipeline import do_plan
     from unmet.cli._plan_table import show_plan

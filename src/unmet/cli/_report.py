@@ -12,11 +12,11 @@ EXAMPLE = "Example: unmet report out --title 'Jersey City, winter' --open"
 def report(
     folder: options.RunFolder,
     title: options.Title = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the report in your browser.")] = False,
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write report.html: one page without any other file, which works offline."""
+    """Write report.html, one page that needs no other file and works offline."""
     from unmet.cli._pipeline import do_report
     from unmet.runs import Steps, read_record, stale_steps
 

@@ -6,8 +6,6 @@ EXAMPLE = (
     "Example: unmet run trips/*.zip --status events.csv.gz --stations station_information.json "
     "--zone America/New_York -o out"
 )
-# Options that take every path up to the next option, as a shell writes them for a pattern.
-MANY = ("--status", "--stations")
 
 
 def run(
@@ -15,36 +13,37 @@ def run(
     output: options.Folder,
     status: options.Status = None,
     stations: options.Stations = None,
-    by: options.ByHourOrDay = "hour",
+    weather: options.Weather = None,
     zone: options.Zone = None,
     times: options.Times = "local",
+    by: options.ByHourOrDay = "hour",
     hubs: options.Hubs = None,
     cells: options.Cells = None,
-    keep: options.Keep = None,
-    columns: options.ColumnsOption = None,
     holidays: options.Holidays = None,
-    weather: options.Weather = None,
+    network: options.Network = None,
+    horizon: options.Horizon = None,
+    seed: options.Seed = 0,
+    fleet: options.Fleet = None,
+    free: options.Free = False,
+    cost_lost: options.CostLost = options.COST_LOST,
+    cost_idle: options.CostIdle = options.COST_IDLE,
+    columns: options.ColumnsOption = None,
+    keep: options.Keep = None,
     weather_keep: options.WeatherKeep = None,
     max_gap: options.MaxGap = None,
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
-    horizon: options.Horizon = None,
-    network: options.Network = None,
-    fleet: options.Fleet = None,
-    cost_lost: options.CostLost = options.COST_LOST,
-    cost_idle: options.CostIdle = options.COST_IDLE,
-    free: options.Free = False,
     title: options.Title = None,
-    seed: options.Seed = 0,
     jobs: options.Jobs = -1,
     replace: options.Replace = False,
     config: options.Config = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """From trips and feeds to latent demand, lost rides, a forecast, a plan and one report.
+    """Go from trips and feeds to latent demand, lost rides, a forecast, a plan and a report.
 
-    Steps: panel, fit, forecast, plan, report. Asked again, steps whose inputs have not changed are kept.
+    Runs panel, fit, forecast, plan and report in one folder. Run it again and it repeats only the steps whose
+    inputs or options changed.
     """
     given = locals()
     from unmet.cli._panel_summary import Watching

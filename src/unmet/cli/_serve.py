@@ -1,37 +1,39 @@
 """`unmet serve`: the report live, with a what-if panel and a JSON API."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from unmet.cli import _options as options
 
 EXAMPLE = "Example: unmet serve out --port 8765 --open"
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `unmet run` wrote.")],
+    folder: options.RunFolder,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 takes any that is free.")
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on; 0 takes any free one.")
     ] = 8765,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="UNMET_TOKEN",
             metavar="TEXT",
-            help="Asked of every request; needed for addresses that other machines reach.",
+            help="Ask every request for this token. Required if other machines can reach the address.",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Another name under which the service is called, as by a proxy."),
+        typer.Option(metavar="NAME", help="Also answer to this host name, for instance behind a proxy."),
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in your browser.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Show the report of a run live, with a what-if panel and a JSON API, on this machine only.
+    """Show the report of a run in the browser, with what-if questions and a JSON API.
 
-    The page is at http://127.0.0.1:8765/, the API is described at /docs. Nothing is fetched from elsewhere.
+    By default only this machine can reach it. The page is at http://127.0.0.1:8765/ and the API is described
+    at /docs. The page loads nothing from other servers.
     """
     from unmet.serve import serve as listen
 
@@ -51,4 +53,4 @@ def _say(line: str) -> None:
 
 
 def _silent(line: str) -> None:
-    """What --quiet says."""
+    """Print nothing."""

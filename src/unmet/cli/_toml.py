@@ -1,4 +1,4 @@
-"""Options from a TOML file: defaults of a command, each checked with its file and key named."""
+"""`--config FILE.toml`: default values for the options of a command, checked key by key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 
 def read_toml(context: typer.Context, value: Path | None) -> Path | None:
-    """Take the options of a TOML file as defaults; those of the command line win."""
+    """Take the options in a TOML file as defaults; options on the command line win."""
     if value is None:
         return None
     import tomllib
@@ -22,41 +22,35 @@ def read_toml(context: typer.Context, value: Path | None) -> Path | None:
         raise typer.BadParameter(f"{value}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise typer.BadParameter(f"{value} is not TOML: {error}") from None
-    known = {}
+    known: dict[str, Any] = {}
     for parameter in context.command.params:
-        if parameter.name is not None and parameter.name != "config":
-            known[parameter.name] = parameter
-            for option in parameter.opts:
-                known[option.lstrip("-").replace("-", "_")] = parameter
+        if parameter.name != "config":
+            names = (parameter.name or "", *(option.lstrip("-") for option in parameter.opts))
+            known |= {name.replace("-", "_"): parameter for name in names}
     chosen = {}
     for key, setting in found.items():
-        meant: Any = known.get(key.replace("-", "_"))
+        meant = known.get(key.replace("-", "_"))
         if meant is None:
             near = get_close_matches(key.replace("-", "_"), known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise typer.BadParameter(f"{value} has {key!r}, which is no option{hint}")
-        chosen[meant.name] = _setting(meant, setting, f"{value}: {key}")
+            raise typer.BadParameter(f"{value}: {key!r} is not an option{hint}")
+        chosen[meant.name] = _as_typed(meant, setting, f"{value}: {key}")
     context.default_map = {**(context.default_map or {}), **chosen}
     return value
 
 
-def _setting(parameter: Any, setting: Any, name: str) -> Any:
-    """A value as the command line would give it."""
+def _as_typed(parameter: Any, setting: Any, name: str) -> Any:
+    """Return a value as the command line would give it: true or false for flags, else text."""
     if getattr(parameter, "is_flag", False):
         if not isinstance(setting, bool):
-            raise typer.BadParameter(f"{name} must be true or false, not {_kind(setting)}")
+            raise typer.BadParameter(f"{name} must be true or false, got {setting!r}")
         return setting
     if getattr(parameter, "multiple", False) or parameter.nargs == -1:
-        return [_word(one, name) for one in (setting if isinstance(setting, list) else [setting])]
-    return _word(setting, name)
+        return [_text(one, name) for one in (setting if isinstance(setting, list) else [setting])]
+    return _text(setting, name)
 
 
-def _word(setting: Any, name: str) -> str:
+def _text(setting: Any, name: str) -> str:
     if isinstance(setting, bool) or not isinstance(setting, str | int | float | date):
-        raise typer.BadParameter(f"{name} must be one text or number, not {_kind(setting)}")
+        raise typer.BadParameter(f"{name} must be one text or number, got {setting!r}")
     return setting.isoformat() if isinstance(setting, date) else str(setting)
-
-
-def _kind(setting: Any) -> str:
-    kinds = {dict: "a table", list: "a list", str: "a text", bool: "true or false"}
-    return kinds.get(type(setting), repr(setting))

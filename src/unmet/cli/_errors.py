@@ -1,0 +1,139 @@
+"""Errors and warnings of a command, each in one line.
+
+The library names Python arguments in its errors; a command shows its options instead, by one rule. The name
+of an argument counts as one if it is written as a keyword ("give weather= too"), has an underscore
+("max_gap") or begins the sentence ("zone must be …"). Nothing else in a message changes.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import typer
+
+# Arguments of the library whose option has a different name.
+OPTIONS = {
+    "allow_hosts": "--allow-host",
+    "h3_resolution": "--cells",
+    "memory_limit": "--memory",
+    "n_jobs": "--jobs",
+    "networks": "--network",
+}
+# A name, alone or as a keyword with its value, that is not part of a path, a quoted text or a longer word.
+_NAME = re.compile(r"(?<![\w./'\"`{-])(?P<name>\w+)(?:(?P<keyword>=)(?P<value>True\b|\S?)|(?![\w./=]))")
+
+
+def in_options(message: str, options: Mapping[str, str]) -> str:
+    """Return a message about arguments as one about the `options` of a command, by name of the argument.
+
+    Examples
+    --------
+    >>> in_options("zone='Mars' is not a time zone", {"zone": "--zone"})
+    "--zone 'Mars' is not a time zone"
+    >>> in_options("h3_resolution must be a whole number", {"h3_resolution": "--cells"})
+    '--cells must be a whole number'
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        name, rest = found["name"], message[found.end() :]
+        first = found.start() == 0 and rest.startswith((" must ", " has ", ": "))
+        if name not in options or not (found["keyword"] or "_" in name or first):
+            return found[0]
+        value = found["value"] if found["value"] != "True" else ""
+        return f"{options[name]} {value}" if value else options[name]
+
+    return _NAME.sub(typed, message)
+
+
+@contextmanager
+def one_line(context: Any) -> Iterator[None]:
+    """Tell bad input, lack of memory, interrupts and warnings in one line each; let our own bugs through."""
+    quiet = bool(context.params.get("quiet"))
+
+    def say(words: str) -> None:
+        print(f"{context.command_path}: {' '.join(words.splitlines())}", file=sys.stderr)
+
+    def tell(message: Warning | str, *more: Any) -> None:
+        if not quiet:
+            say(f"warning: {message}")
+
+    with warnings.catch_warnings(), _no_progress() if quiet else nullcontext():
+        warnings.showwarning = tell  # type: ignore[assignment]
+        try:
+            yield
+        except BrokenPipeError:
+            raise  # the reader has gone: Typer ends quietly
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+            say("interrupted.")
+            raise typer.Exit(130) from None
+        except Exception as problem:
+            words = _words(problem, context)
+            if words is None:
+                raise
+            say(words)
+            raise typer.Exit(1) from None
+
+
+def usage_line(wrong: Any) -> str:
+    """Return what Typer's parser refused as one line; a value from a TOML file is told with that file."""
+    words = " ".join(wrong.format_message().replace("Value error, ", "").split()).rstrip(".")
+    words = words[:1].lower() + words[1:]
+    path = "unmet" if wrong.ctx is None else wrong.ctx.command_path
+    return f"{path}: {_config_of(wrong.ctx, getattr(wrong, 'param', None))}{words} (see {path} --help)"
+
+
+def _no_progress() -> Any:
+    from unmet.runs import no_progress
+
+    return no_progress()
+
+
+def _words(problem: Exception, context: Any) -> str | None:
+    """Return what to tell about a problem; None if it is a bug."""
+    if isinstance(problem, KeyError):
+        return (
+            f"a file of the run lacks {problem}: it is damaged or belongs to a different run; "
+            "repeat the step that writes it."
+        )
+    if isinstance(problem, MemoryError):
+        return f"not enough memory ({problem or 'none is left'}); use less data or a larger machine."
+    if _database_memory(problem):
+        return "the database needs more memory than --memory allows; raise it."
+    if not isinstance(problem, ValueError | OSError) and not _of_database(problem):
+        return None
+    parameters = {one.opts[0]: one for one in context.command.params if one.param_type_name == "option"}
+    options = {one.name: option for option, one in parameters.items()}
+    options |= {name: option for name, option in OPTIONS.items() if option in parameters}
+    words = in_options(str(problem), options)
+    folder = context.params.get("folder")
+    if folder is not None:  # the library does not know which folder its model came from
+        words = re.sub(r"`unmet (fit|forecast|plan|report)`", rf"`unmet \1 {folder}`", words)
+    return _config_of(context, parameters.get(words.split(" ")[0])) + words
+
+
+def _of_database(problem: BaseException) -> bool:
+    """Whether DuckDB raised it."""
+    return type(problem).__module__.split(".")[0] in ("duckdb", "_duckdb")
+
+
+def _database_memory(problem: BaseException | None) -> bool:
+    """Whether DuckDB ran out of memory, here or in what this error reports."""
+    if problem is None:
+        return False
+    if _of_database(problem) and type(problem).__name__ == "OutOfMemoryException":
+        return True
+    return _database_memory(problem.__cause__ or problem.__context__)
+
+
+def _config_of(context: Any, parameter: Any) -> str:
+    """Return the TOML file that gave a parameter its value, to put before a message; else nothing."""
+    if context is None or parameter is None or context.params.get("config") is None:
+        return ""
+    source = context.get_parameter_source(parameter.name)
+    return f"{context.params['config']}: " if source is not None and source.name == "DEFAULT_MAP" else ""
