@@ -45,7 +45,7 @@ def test_the_sentence_holds_the_totals(folder: Path, page: str):
     headline = re.sub(r"<[^>]+>", "", re.search(r"<h1.*?</h1>", page, re.S)[0])
     demand, lost = Interval.read(totals["demand"]), Interval.read(totals["lost"])
     assert headline == (
-        f"About {about(demand)} people wanted a ride (90% interval {between(demand)}): "
+        f"About {about(demand)} people wanted a ride (90% {between(demand)}): "
         f"{totals['observed']:,} got one, about {about(lost)} gave up."
     )
 

@@ -41,7 +41,7 @@ def check_fit(run: Run) -> None:
 
 
 def check_all(run: Run) -> None:
-    """Refuse damaged files, files with other places than lost.parquet, and a forecast that begins too early."""
+    """Refuse damaged files, other places than those of lost.parquet, and a forecast that begins too early."""
     check_fit(run)
     for read in (run.calibration, run.measures, run.account, run.truth, run.planned, run.rows("fleet")):
         del read  # reading checks it
