@@ -69,7 +69,7 @@ def test_advice_names_the_folder():
         (["--zone", "Mars"], "--zone must"),
         (["--hubs", "999"], "--hubs must be between 1"),
         (["--jobs", "0"], "--jobs must be"),
-        (["--free", "--fleet", "3"], "--free takes any number of vehicles and --fleet a given one"),
+        (["--free", "--fleet", "3"], "--free ignores the size of the fleet and --fleet sets it"),
         (["--network", "wide"], "--network must be linear, mlp or lstm"),
     ],
 )
