@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from pages import many, one, press, wait
-from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 
+from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 from unmet.report import write_report
 
 
@@ -41,7 +41,7 @@ def background(page: Any) -> list[int]:
 
 def test_the_first_screen_says_it_in_a_sentence(page: Any) -> None:
     headline = one(page, "h1")
-    said = r"Observed [\d,]+ rides, estimated demand [\d,]+ \(90% [\d,]+–[\d,]+\), lost [\d,]+ rides\."
+    said = r"About N people wanted a ride \(90% N–N\): N got one, about N gave up\.".replace("N", r"[\d,]+")
     assert re.fullmatch(said, headline.text.replace("\n", " "))
     assert headline.rect["y"] + headline.rect["height"] < 500
     assert one(page, "#summary svg.wide").is_displayed()
@@ -299,7 +299,7 @@ def test_the_report_of_the_demo(
     look(width, 800, scheme)
     browser.get_log("browser")
     browser.get(demo_report.as_uri())
-    assert one(browser, "h1").text.startswith("Observed ")
+    assert one(browser, "h1").text.startswith("About ")
     assert len(many(browser, "#where svg.map circle.place")) == 60
     assert len(column(browser, "#table-worst", 0)) == 10
     assert (max(background(browser)) < 50) == (scheme == "dark")

@@ -1,6 +1,6 @@
 """Options that several commands share, each described once and put into the group in which help shows it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -175,25 +175,3 @@ def pairs(texts: list[str] | None, option: str) -> dict[str, str] | None:
             raise ValueError(f"{option} takes name=value, got {text!r}")
         found[name.strip()] = value.strip()
     return found
-
-
-def check_plan(fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> None:
-    """Refuse options of a plan that contradict each other or would have no effect."""
-    if free and fleet is not None:
-        raise ValueError("--free ignores fleet size and --fleet sets it: choose one")
-    if not free and (cost_lost, cost_idle) != (COST_LOST, COST_IDLE):
-        raise ValueError("--cost-lost and --cost-idle only matter with --free: add it, or leave them out")
-
-
-def networks_of(given: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the networks to choose among."""
-    return tuple(given) if given else ("linear", "mlp")
-
-
-def jobs_of(jobs: int) -> int:
-    """Return the number of processes."""
-    from unmet.runs import available_cores
-
-    if jobs != -1 and jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, or -1 for one per core, got {jobs}")
-    return available_cores() if jobs == -1 else jobs
