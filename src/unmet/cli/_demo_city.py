@@ -83,25 +83,25 @@ def run_city(
             )
 
     def write() -> None:
-        shutil.rmtree(output / "city", ignore_errors=True)
-        whole().write(output / "city", snapshots=None)
+        shutil.rmtree(steps.folder / "city", ignore_errors=True)
+        whole().write(steps.folder / "city", snapshots=None)
 
     def hold_against_truth() -> None:
         from unmet.cli._demo_truth import compare_with_truth
 
-        write_json(output / "truth.json", compare_with_truth(output, whole(), shown))
+        write_json(steps.folder / "truth.json", compare_with_truth(steps.folder, whole(), shown))
 
     with Steps(output, source={"city": settings}, replace=replace) as steps:
         steps.run("city", write, settings=settings, outputs=["city"])
         with Watching(shown=shown) as watching:
-            do_panel(steps, demo_inputs(output / "city"), watching)
+            do_panel(steps, demo_inputs(steps.folder / "city"), watching)
         do_fit(steps, networks=("linear", "mlp"), seed=seed, jobs=jobs, shown=shown)
         do_forecast(steps, horizon=168)
         do_plan(steps, fleet=None, cost_lost=1.0, cost_idle=0.1, free=False)
         steps.run(
             "truth",
             hold_against_truth,
-            inputs=[output / name for name in ("city", "model", "backtest.parquet", "lost.parquet")],
+            inputs=[steps.folder / name for name in ("city", "model", "backtest.parquet", "lost.parquet")],
             settings=settings,
             outputs=["truth.json"],
         )

@@ -51,7 +51,7 @@ def fit(
         raise ValueError("give -o DIR: the folder for model, backtest and lost rides")
     else:
         given = checked_panel(panel)
-        source = {"panel": [panel.name]}
+        source = {"panel": [panel]}
     missing = [path for path in stations or () if not path.exists()]
     if missing:
         raise ValueError(f"{missing[0]} does not exist; check the path")

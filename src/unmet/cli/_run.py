@@ -60,10 +60,7 @@ def run(
     missing = [str(path) for path in inputs.files if not path.exists()]
     if missing:
         raise ValueError(f"{missing[0]} does not exist; check the path")
-    source = {
-        name: sorted(path.name for path in paths or ())
-        for name, paths in (("trips", trips), ("status", status), ("stations", stations))
-    }
+    source = {"trips": list(trips), "status": list(status or ()), "stations": list(stations or ())}
     networks, workers = options.networks_of(network), options.jobs_of(jobs)
     shown = False if quiet else None
     with Steps(output, source=source, replace=replace) as steps:
