@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from unmet.papers.mobility import Asked, run_bikes
+from unmet.papers.mobility._cost import STORED, keras_hours, keras_rates
 from unmet.papers.mobility._grid import run_grid
-from unmet.papers.mobility._keras import STORED, keras_hours, keras_rates
 
 # A grid of shards that only wait, run with two processes; every computed shard leaves a mark.
 SCRIPT = """
@@ -41,7 +41,7 @@ def compute(shard):
 
 folder = Path(sys.argv[1])
 shards = [Wait(number, str(folder / "marks")) for number in range(40)]
-run_grid("wait", folder, {"seed": 1}, shards, compute, jobs=2)
+run_grid(folder / "wait", {"seed": 1}, shards, compute, jobs=2)
 """
 
 
@@ -72,7 +72,7 @@ def test_kills_change_nothing_and_finished_shards_are_not_computed_again(tmp_pat
         folder.mkdir()
     command = [sys.executable, "-c", SCRIPT]
     subprocess.run([*command, str(plain)], check=True, timeout=120)
-    shards = killed / "runs" / "wait" / "shards"
+    shards = killed / "wait" / "shards"
     lost = 0
     for number in range(3):
         process = start([*command, str(killed)])
@@ -87,7 +87,7 @@ def test_kills_change_nothing_and_finished_shards_are_not_computed_again(tmp_pat
     marks = [int(line) for line in (killed / "marks").read_text().split()]
     assert set(marks) == set(range(40))
     assert len(marks) <= 40 + 3 * 4  # at most what was under way at each kill, two per process
-    assert '"networks_trained": ' in (killed / "runs" / "wait" / "log.jsonl").read_text()
+    assert '"networks_trained": ' in (killed / "wait" / "log.jsonl").read_text()
 
 
 @dataclass
@@ -103,14 +103,14 @@ class Number:
 
 def test_cost_counts_what_was_trained(tmp_path):
     shards = [Number(n) for n in range(4)]
-    paths, cost = run_grid("x", tmp_path, {"units": 32}, shards, lambda s: str(s.number).encode())
+    paths, cost = run_grid(tmp_path / "x", {"units": 32}, shards, lambda s: str(s.number).encode())
     assert [path.read_bytes() for path in paths] == [b"0", b"1", b"2", b"3"]
     assert (cost.networks, cost.lstm, cost.trained, cost.finished_before) == (8, 8, 8, 0)
     assert cost.peak_mb > 20
     text = cost.to_markdown(32)
     assert "8 networks trained" in text
     assert "would need" in text
-    _, again = run_grid("x", tmp_path, {"units": 32}, shards, lambda s: pytest.fail("computed again"))
+    _, again = run_grid(tmp_path / "x", {"units": 32}, shards, lambda s: pytest.fail("computed again"))
     assert (again.trained, again.finished_before) == (0, 4)
 
 

@@ -1,24 +1,14 @@
 """What the tables say, in a line each: how close the reproduction is and how much is gained."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from unmet.papers._answers import Check
 from unmet.papers._cells import PUBLISHED, Cell, one, select
-from unmet.papers._tables import escape
 
 LEVELS = ("0.05", "0.50", "0.95")
 NOISES = ("gaussian", "heteroskedastic", "mixture")
-
-
-@dataclass(frozen=True)
-class Check:
-    """A statement that a table was meant to show, what was found, and whether it holds."""
-
-    statement: str
-    found: str
-    holds: bool
 
 
 def check_table1(cells: Sequence[Cell]) -> list[Check]:
@@ -159,15 +149,6 @@ CHECKS: dict[str, Callable[[Sequence[Cell]], list[Check]]] = {
     "table3": check_table3,
     "table4": check_table4,
 }
-
-
-def to_markdown(checks: Sequence[Check]) -> str:
-    lines = ["| to show | found | |", "|---|---|---|"]
-    lines += [
-        f"| {escape(check.statement)} | {escape(check.found)} | {'yes' if check.holds else '**no**'} |"
-        for check in checks
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:

@@ -84,6 +84,7 @@ TABLE1 = Experiment(
     ),
     ("zeros",),
     rows="all",
+    sections=(),
     lines=("data", "block"),
     columns=("theta",),
 )

@@ -1,6 +1,7 @@
-"""What a loop that trains one network at a time would need for the same grid."""
+"""What a grid cost, and what it would cost to train one network at a time."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 # Networks per second of Keras `fit`, one core, as `make bench` measured it (benchmarks/README.md says how):
@@ -10,20 +11,21 @@ _LINES = {"linear": "linear", "lstm": "lstm-32"}
 
 
 def keras_rates(measured: Path = Path("out/bench/engine.json")) -> tuple[dict[str, float], str]:
-    """Networks per second by kind, and where the figures come from: a full `make bench` here, or stored."""
+    """Return networks per second by kind and their origin: a full `make bench` here, or stored figures."""
+    stored = STORED, "stored figures of an earlier `make bench`"
     try:
         held = json.loads(measured.read_text(encoding="utf-8"))
         if held["config"] != "full":
-            return STORED, "stored figures of an earlier `make bench`"
+            return stored
         rows = [row for line in held["lines"] for row in line["rows"] if row["rival"] == "keras"]
         by_line = {row["line"]: float(row["rival_figure"].split()[0]) for row in rows}
         return {kind: by_line[line] for kind, line in _LINES.items()}, "`make bench` on this machine"
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return STORED, "stored figures of an earlier `make bench`"
+        return stored
 
 
 def keras_hours(linear: int, lstm: int, units: int | None) -> str:
-    """A sentence: how long one-at-a-time Keras would need for so many networks on one core."""
+    """Say how long one-at-a-time Keras would need for so many networks on one core."""
     rates, source = keras_rates()
     minutes = (linear / rates["linear"] + lstm / rates["lstm"]) / 60
     time = f"{minutes / 60:,.0f} hours" if minutes >= 120 else f"{minutes:,.0f} minutes"
@@ -34,3 +36,33 @@ def keras_hours(linear: int, lstm: int, units: int | None) -> str:
     if lstm and units not in (None, 32):
         text += f"; its rate was measured with 32 LSTM units, and these have {units}"
     return text + "."
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What computing the shards took; no part of the results."""
+
+    networks: int
+    lstm: int
+    trained: int
+    seconds: float
+    peak_mb: float
+    processes: int
+    finished_before: int
+
+    @property
+    def rate(self) -> float:
+        """Networks per second."""
+        return self.trained / max(self.seconds, 1e-9)
+
+    def one_at_a_time(self, units: int | None) -> str:
+        return keras_hours(self.networks - self.lstm, self.lstm, units)
+
+    def to_markdown(self, units: int | None) -> str:
+        lines = [
+            f"{self.trained:,} networks trained in {self.seconds:,.0f} s on {self.processes} process(es): "
+            f"{self.rate:,.1f} networks/s; peak memory of all processes together {self.peak_mb:,.0f} MB."
+        ]
+        if self.finished_before:
+            lines.append(f"{self.finished_before:,} shards had been finished before and were not run again.")
+        return "\n".join([*lines, self.one_at_a_time(units)]) + "\n"

@@ -1,6 +1,9 @@
-"""One shard of the bike grid: censor, fit everything at once, measure every start."""
+"""How a shard is computed: the paper's protocol for its models, and ours."""
 
-from collections.abc import Iterable, Iterator
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,110 +11,114 @@ from numpy.typing import NDArray
 
 from unmet import metrics
 from unmet.calibration import rolling_intervals
-from unmet.papers.mobility._bikes import BikeShard, censor
-from unmet.papers.mobility._models import COVERAGE, QUANTILES, RAW
-from unmet.papers.mobility._parquet import to_parquet
+from unmet.papers.mobility._grid_models import COVERAGE, QUANTILES, RAW
 from unmet.papers.mobility._series import LAGS, calendar_columns, lag_columns, thirds
+from unmet.papers.mobility._shards import Case, Floats, Shard
+from unmet.tables import Columns, read_columns, write_columns
 
-Floats = NDArray[np.float64]
 # Days before the test third on which ours is not trained, so that calibration starts with unseen days.
 KEPT_BACK = 60
 _NAN = float("nan")
 
 
-def compute(shard: BikeShard) -> bytes:
-    """A Parquet table with one row for each γ, censoring and start."""
-    return to_table(_published(shard) if shard.model.starts else _ours(shard))
+def compute(shard: Shard) -> bytes:
+    """Return a Parquet table with one row for each case and start."""
+    with warnings.catch_warnings():
+        # A reduced fleet censors every row. That is the paper's point, and the result says what it means.
+        warnings.filterwarnings("ignore", message="every row is censored", category=UserWarning)
+        rows = list(_as_published(shard) if shard.model.starts else _ours(shard))
+    with tempfile.TemporaryDirectory(prefix="unmet-") as folder:
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        return write_columns(Path(folder) / "table.parquet", columns).read_bytes()
 
 
-def to_table(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Rows with the same names as a Parquet file."""
-    columns: dict[str, list[Any]] = {}
-    for row in rows:
-        for name, value in row.items():
-            columns.setdefault(name, []).append(value)
-    return to_parquet(columns)
+def read_rows(paths: Sequence[Path], order: Sequence[str]) -> Columns:
+    """Return all rows of the files, ordered by the named columns, the first of which varies slowest."""
+    parts = [read_columns(path)[0] for path in paths]
+    table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    keys = [table[name].astype(str) if table[name].dtype == object else table[name] for name in order]
+    rows = np.lexsort(keys[::-1])
+    return {name: values[rows] for name, values in table.items()}
 
 
-def _published(shard: BikeShard) -> Iterator[dict[str, Any]]:
-    """The paper's protocol: early stopping on the validation third, ten starts, one estimate each."""
-    from unmet.estimators import CensoredQuantileRegressor, iter_fit_many
-
-    latent = shard.demand.latent[LAGS:]
-    split = thirds(len(latent))
-    fitted_on = slice(0, split.validation.stop)
-    stopping = np.arange(split.validation.stop) >= split.train.stop
-    cells, problems = [], []
-    for gamma in shard.gammas:
-        for censoring in range(shard.config.censorings):
-            observed, flags = censor(shard, gamma, censoring)
-            X, y, censored = lag_columns(observed), observed[LAGS:], flags[LAGS:]
-            problem = {"X": X[fitted_on], "y": y[fitted_on], "validation": stopping}
-            if shard.model.sees == "rule":
-                factor = latent[split.train].mean() / y[split.train].mean()
-                problem |= {"threshold": y[fitted_on] * factor, "censored": censored[fitted_on]}
-            for start in range(shard.config.starts):
-                cells.append((gamma, censoring, start, X, y, censored))
-                problems.append(
-                    {**problem, "random_state": random_state(shard.seed(gamma, censoring, start))}
-                )
-    parameters = _parameters(shard)
+def _as_published(shard: Shard) -> Iterator[dict[str, Any]]:
+    """Fit lags as the paper does: stop early on the validation third, from every random start."""
+    tasks, problems = [], []
+    for case in shard.cases:
+        X, y = lag_columns(case.observed), case.observed[LAGS:]
+        split = thirds(len(y))
+        seen = slice(0, split.validation.stop)
+        stopping = np.arange(split.validation.stop) >= split.train.stop
+        problem = {"X": X[seen], "y": y[seen], "validation": stopping}
+        if shard.model.sees == "rule":
+            problem |= {"threshold": case.threshold[LAGS:][seen], "censored": case.censored[LAGS:][seen]}
+        for start, seed in enumerate(case.seeds):
+            tasks.append((case, X, y, start))
+            problems.append({**problem, "random_state": seed})
+    parameters = {"quantiles": QUANTILES, **shard.model.parameters}
     if shard.model.summed:
         # The sum of the loss over rows and levels is this many times its mean.
         together = len(QUANTILES) if parameters.get("joint", True) else 1
         parameters["clip_norm"] /= together * split.train.stop
-    estimator = CensoredQuantileRegressor(quantiles=QUANTILES, **parameters)
-    for index, model in sorted_pairs(iter_fit_many(estimator, problems, progress=False)):
-        gamma, censoring, start, X, y, censored = cells[index]
-        quantiles = model.predict_quantiles(X[split.validation.start :])
-        count = split.validation.stop - split.validation.start
-        checked, tested = quantiles[:count], quantiles[count:]
-        row = _row(shard, shard.model.name, gamma, censoring, start)
-        row["epochs"] = int(model.n_iter_)
-        row["train_mean"] = float(y[split.train].mean())
-        row["validation_icp"] = metrics.icp(latent[split.validation], *checked.T)
-        row["validation_mil"] = metrics.mil(*checked.T)
-        yield row | _measures(shard, tested, split.test, ~censored[split.test])
+    for (case, X, y, start), model in _fit(shard, parameters, tasks, problems):
+        latent = case.demand.latent[LAGS:]
+        checked = model.predict_quantiles(X[split.validation])
+        validation = {
+            "validation_icp": metrics.icp(latent[split.validation], *checked.T),
+            "validation_mil": metrics.mil(*checked.T),
+        }
+        tested = model.predict_quantiles(X[split.test])
+        yield _row(shard, shard.model.name, case, start, model, y) | validation | _measures(case, tested)
 
 
-def _ours(shard: BikeShard) -> Iterator[dict[str, Any]]:
-    """Calendar columns, the class as it comes, and intervals calibrated on the latest 60 days."""
+def _ours(shard: Shard) -> Iterator[dict[str, Any]]:
+    """Fit calendar columns with the class as it comes; calibrate intervals on the latest 60 days.
+
+    Where the share of demand that was observed is known, counts are divided by it and nothing is censored.
+    """
+    tasks, problems = [], []
+    for case in shard.cases:
+        known = case.share is not None
+        seen = case.observed if case.share is None else case.observed / case.share
+        exact = np.ones(len(seen), bool) if known else ~case.censored
+        X = calendar_columns(seen, exact, case.demand.days, case.demand.holiday)
+        y, exact = seen[LAGS:], exact[LAGS:]
+        split = thirds(len(y))
+        last = max(split.train.stop, split.test.start - KEPT_BACK)
+        used = np.arange(len(y)) < last
+        problem: dict[str, Any] = {"random_state": case.seeds[0]}
+        if shard.model.sees == "exact":
+            used &= exact
+        elif not known:
+            problem["censored"] = ~exact[used]
+        tasks.append((case, X, y, exact, last))
+        problems.append({**problem, "X": X[used], "y": y[used]})
+    for (case, X, y, exact, last), model in _fit(shard, dict(shard.model.parameters), tasks, problems):
+        raw = model.predict_quantiles(X[last:], quantiles=QUANTILES)
+        calibrated = rolling_intervals(y[last:], *raw.T, exact=exact[last:], coverage=COVERAGE)
+        for name, interval in ((shard.model.name, calibrated), (shard.model.name + RAW, raw)):
+            tested = interval[thirds(len(y)).test.start - last :]
+            nothing = {"validation_icp": _NAN, "validation_mil": _NAN}
+            yield _row(shard, name, case, 0, model, y) | nothing | _measures(case, tested)
+
+
+def _fit(
+    shard: Shard, parameters: dict[str, Any], tasks: Sequence[Any], problems: Sequence[dict[str, Any]]
+) -> Iterator[tuple[Any, Any]]:
+    """Fit all problems at once; yield each task with its model, in the order of the tasks."""
     from unmet.estimators import CensoredQuantileRegressor, iter_fit_many
 
-    latent = shard.demand.latent[LAGS:]
-    split = thirds(len(latent))
-    last = max(split.train.stop, split.test.start - KEPT_BACK)
-    cells, problems = [], []
-    for gamma in shard.gammas:
-        for censoring in range(shard.config.censorings):
-            observed, flags = censor(shard, gamma, censoring)
-            X = calendar_columns(observed, ~flags, shard.demand.days, shard.demand.holiday)
-            y, censored = observed[LAGS:], flags[LAGS:]
-            used = np.arange(len(y)) < last
-            problem: dict[str, Any] = {"random_state": random_state(shard.seed(gamma, censoring, 0))}
-            if shard.model.sees == "exact":
-                used &= ~censored
-            else:
-                problem["censored"] = censored[used]
-            cells.append((gamma, censoring, X, y, censored))
-            problems.append({**problem, "X": X[used], "y": y[used]})
-    estimator = CensoredQuantileRegressor(**_parameters(shard))
-    for index, model in sorted_pairs(iter_fit_many(estimator, problems, progress=False)):
-        gamma, censoring, X, y, censored = cells[index]
-        raw = model.predict_quantiles(X[last:], quantiles=QUANTILES)
-        calibrated = rolling_intervals(y[last:], *raw.T, exact=~censored[last:], coverage=COVERAGE)
-        for name, interval in ((shard.model.name, calibrated), (shard.model.name + RAW, raw)):
-            row = _row(shard, name, gamma, censoring, 0)
-            row["epochs"] = int(model.n_iter_)
-            row["train_mean"] = float(y[split.train].mean())
-            row["validation_icp"] = row["validation_mil"] = _NAN
-            tested = interval[split.test.start - last :]
-            yield row | _measures(shard, tested, split.test, ~censored[split.test])
+    if shard.epochs is not None:
+        parameters["max_epochs"] = shard.epochs
+    estimator = CensoredQuantileRegressor(**parameters)
+    for index, model in _in_order(iter_fit_many(estimator, problems, progress=False)):
+        yield tasks[index], model
 
 
-def sorted_pairs(pairs: Any) -> Any:
-    """Fitted models in the order of their problems, each let go of once it was used."""
-    waiting, following = {}, 0
+def _in_order(pairs: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """Yield fitted models in the order of their problems, and let go of each once it was used."""
+    waiting: dict[int, Any] = {}
+    following = 0
     for index, model in pairs:
         waiting[index] = model
         while following in waiting:
@@ -119,39 +126,32 @@ def sorted_pairs(pairs: Any) -> Any:
             following += 1
 
 
-def _parameters(shard: BikeShard) -> dict[str, Any]:
-    parameters = dict(shard.model.parameters)
-    if shard.config.epochs is not None:
-        parameters["max_epochs"] = shard.config.epochs
-    return parameters
-
-
-def _row(shard: BikeShard, name: str, gamma: float, censoring: int, start: int) -> dict[str, Any]:
+def _row(shard: Shard, name: str, case: Case, start: int, model: Any, y: Floats) -> dict[str, Any]:
     return {
-        "hub": shard.hub,
-        "intensity": shard.intensity,
-        "gamma": gamma,
+        **case.labels,
         "block": shard.model.block,
         "model": name,
-        "censoring": censoring,
         "start": start,
+        "epochs": int(model.n_iter_),
+        "train_mean": float(y[thirds(len(y)).train].mean()),
     }
 
 
-def _measures(shard: BikeShard, interval: Floats, test: slice, exact: NDArray[np.bool_]) -> dict[str, float]:
-    """Measures against latent demand on the test third: all rows, and those that were not censored."""
-    latent, (low, high) = shard.demand.latent[LAGS:][test], interval.T
-    found = {"icp": metrics.icp(latent, low, high), "mil": metrics.mil(low, high)}
+def _measures(case: Case, interval: NDArray[np.float64]) -> dict[str, float]:
+    """Return measures against latent demand on the test third: all days, and those not censored."""
+    test = thirds(len(case.observed) - LAGS).test
+    latent, (low, high) = case.demand.latent[LAGS:][test], interval.T
+    exact = ~case.censored[LAGS:][test]
     some = bool(exact.any())
-    found["icp_exact"] = metrics.icp(latent, low, high, rows=exact) if some else _NAN
-    found["mil_exact"] = metrics.mil(low, high, rows=exact) if some else _NAN
-    found["crossing_loss"] = metrics.crossing_loss(interval) / len(latent)
-    for name, truth in shard.demand.truth.items():
+    found = {
+        "icp": metrics.icp(latent, low, high),
+        "mil": metrics.mil(low, high),
+        "icp_exact": metrics.icp(latent, low, high, rows=exact) if some else _NAN,
+        "mil_exact": metrics.mil(low, high, rows=exact) if some else _NAN,
+        "crossing_loss": metrics.crossing_loss(interval) / len(latent),
+    }
+    for name, truth in case.demand.truth.items():
         true = truth[LAGS:][test]
         found[f"error_low_{name}"] = metrics.mae(low, true[:, 0])
         found[f"error_high_{name}"] = metrics.mae(high, true[:, 1])
     return found
-
-
-def random_state(entropy: list[int]) -> int:
-    return int(np.random.SeedSequence(entropy).generate_state(1)[0])
