@@ -43,7 +43,7 @@ class Model:
 
 # What the code that the authors released does in its synthetic experiments: weights drawn, a tenth of the
 # text's learning rate, ten times its patience, no penalty. It is what reproduces Tables II to IV.
-_RELEASED = {
+RELEASED_TRAINING = {
     "initialiser": "glorot",
     "learning_rate": 0.001,
     "patience": 100,
@@ -52,7 +52,7 @@ _RELEASED = {
     "clip_norm": 1.0,
 }
 # What the text of the paper says.
-_PRINTED = {
+PRINTED_TRAINING = {
     "initialiser": "ones",
     "learning_rate": 0.01,
     "patience": 10,
@@ -81,8 +81,8 @@ def _paper(settings: Mapping[str, Any], *, seeded: bool) -> dict[str, Model]:
     return {model.name: model for model in models}
 
 
-RELEASED = _paper(_RELEASED, seeded=True)
-PRINTED = _paper(_PRINTED, seeded=False)
+RELEASED = _paper(RELEASED_TRAINING, seeded=True)
+PRINTED = _paper(PRINTED_TRAINING, seeded=False)
 
 # Trained to the end on the training rows: what the losses themselves ask for. The printed equation has no
 # gradient where all of a quantile lies beyond the threshold, so free quantiles start from ones here too.

@@ -1,6 +1,6 @@
-"""Files and processes of long work: atomic files, saved models, shards, resumable runs, progress.
+"""What long work needs: atomic files, saved models, a record of finished steps, processes, progress.
 
-Nothing here imports JAX, DuckDB, rich or loky before it is used.
+JAX, DuckDB, rich and loky are imported on first use.
 """
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes

@@ -1,37 +1,20 @@
 """What a grid cost, and what it would cost to train one network at a time."""
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
-# Networks per second of Keras `fit`, one core, as `make bench` measured it (benchmarks/README.md says how):
+# Networks per second of Keras `fit` on one core, as `make bench` measured it (benchmarks/README.md says how):
 # 126 training rows, 7 lags, patience 10; LSTM of 32 units.
-STORED = {"linear": 0.018, "lstm": 0.236}
-_LINES = {"linear": "linear", "lstm": "lstm-32"}
-
-
-def keras_rates(measured: Path = Path("out/bench/engine.json")) -> tuple[dict[str, float], str]:
-    """Return networks per second by kind and their origin: a full `make bench` here, or stored figures."""
-    stored = STORED, "stored figures of an earlier `make bench`"
-    try:
-        held = json.loads(measured.read_text(encoding="utf-8"))
-        if held["config"] != "full":
-            return stored
-        rows = [row for line in held["lines"] for row in line["rows"] if row["rival"] == "keras"]
-        by_line = {row["line"]: float(row["rival_figure"].split()[0]) for row in rows}
-        return {kind: by_line[line] for kind, line in _LINES.items()}, "`make bench` on this machine"
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return stored
+_LINEAR, _LSTM = 0.018, 0.236
 
 
 def keras_hours(linear: int, lstm: int, units: int | None) -> str:
     """Say how long one-at-a-time Keras would need for so many networks on one core."""
-    rates, source = keras_rates()
-    minutes = (linear / rates["linear"] + lstm / rates["lstm"]) / 60
+    minutes = (linear / _LINEAR + lstm / _LSTM) / 60
     time = f"{minutes / 60:,.0f} hours" if minutes >= 120 else f"{minutes:,.0f} minutes"
     text = (
         f"One-at-a-time Keras would need {time} of one core for these {linear + lstm:,} networks "
-        f"({linear:,} linear at {rates['linear']:g}/s, {lstm:,} LSTM at {rates['lstm']:g}/s; {source})"
+        f"({linear:,} linear at {_LINEAR:g}/s, {lstm:,} LSTM at {_LSTM:g}/s; stored figures of an earlier "
+        "`make bench`)"
     )
     if lstm and units not in (None, 32):
         text += f"; its rate was measured with 32 LSTM units, and these have {units}"
