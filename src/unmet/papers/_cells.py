@@ -1,4 +1,4 @@
-"""One number of a table: what was measured, of which model, on which rows, over how many runs."""
+"""Cells: one number of a table, with what was measured, of which model, on which rows, over how many runs."""
 
 import csv
 import io
@@ -18,10 +18,10 @@ Key = tuple[str, str, str, str, str, str, str, str]  # all fields of a cell up t
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean over runs, and its standard deviation (None where there is one run, or none is known).
+    """A mean over runs and its standard deviation (None for a single run, or where it is unknown).
 
-    `truth` says which true quantiles an error is measured against: "paper" or "corrected", which differ for
-    the mixture only; it is empty where no truth is needed.
+    `truth` says which true quantiles an error is measured against: "paper" or "corrected", which differ only
+    for the mixture. It is empty where no truth is needed.
     """
 
     table: str

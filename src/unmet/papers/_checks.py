@@ -1,4 +1,4 @@
-"""What the tables say, in a line each: how close the reproduction is and how much is gained."""
+"""Findings, one line each: how close the reproduction is, and how much better ours is."""
 
 from collections.abc import Callable, Sequence
 
@@ -34,7 +34,7 @@ def _mae(cells: Sequence[Cell], block: str, data: str, model: str, theta: str) -
 def _distance(
     cells: Sequence[Cell], block: str, model: str, published: str, levels: Sequence[str]
 ) -> tuple[float, str]:
-    """The largest difference of a model's MAE from a published one, and where it is."""
+    """Return the largest difference of a model's MAE from a published one, and where it occurs."""
     found = [
         (
             abs(_mae(cells, block, data, model, theta) - _mae(cells, PUBLISHED, data, published, theta)),
@@ -47,7 +47,7 @@ def _distance(
 
 
 def check_table2(cells: Sequence[Cell]) -> list[Check]:
-    """A quick pass leaves out some blocks, and what would be said of them."""
+    """Compare with the published errors; a quick pass leaves out some blocks and their findings."""
     checks = []
     blocks = {cell.block for cell in cells}
     for block, model, published, most in (

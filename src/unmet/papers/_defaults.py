@@ -1,4 +1,4 @@
-"""Why the default is the default: configurations compared on data that they were not chosen on."""
+"""Why the default settings are what they are: configurations compared on data not used to choose them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ _FIRST: dict[str, Any] = {
 
 
 def configurations() -> tuple[Model, ...]:
-    """The configurations compared. Adding one is adding a line."""
+    """Return the configurations to compare. To add one, add a line."""
     from unmet.networks import LocationScale
 
     def varied(name: str, **options: Any) -> Model:
@@ -66,7 +66,10 @@ def configurations() -> tuple[Model, ...]:
 
 
 def experiments() -> tuple[Experiment, Experiment]:
-    """For choosing: each configuration. For reporting: each, and the same on latent values, its oracle."""
+    """Return two experiments: one to choose by, and one to report, in which each has its oracle.
+
+    An oracle is the same configuration fitted to latent values.
+    """
     choosing, reporting = [], []
     for model in configurations():
         choosing.append(Block(model.name, (model,)))
@@ -95,7 +98,7 @@ class Summary:
 def summarise(
     cells: Sequence[Cell], block: str, noises: Sequence[str], reference: str = _REFERENCE
 ) -> Summary:
-    """A configuration relative to the published method and to its own oracle."""
+    """Compare a configuration with the published method and with its own oracle."""
     mine = _errors(cells, block, noises, oracle=False)
     theirs = _errors(cells, reference, noises, oracle=False)
     best = _errors(cells, block, noises, oracle=True)
@@ -112,7 +115,7 @@ def _errors(
 
 
 def tabulate(choosing: Sequence[Cell], reporting: Sequence[Cell]) -> Table:
-    """One line per configuration."""
+    """Return a table with one line per configuration."""
     lines = []
     for model in configurations():
         chosen = [summarise(choosing, model.name, noises) for noises in (PAPER_NOISES, OTHER_NOISES)]

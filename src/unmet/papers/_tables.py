@@ -1,4 +1,4 @@
-"""Cells laid out as tables: Markdown for files, rich for the terminal."""
+"""Lay out cells as tables: Markdown for files, rich for the terminal."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

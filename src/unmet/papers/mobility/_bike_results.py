@@ -1,4 +1,4 @@
-"""From every start to one figure per cell: the paper's rules of exclusion and choice, then averages."""
+"""From many starts to one figure per cell: the paper's rules of exclusion and choice, then averages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ def read_cells(paths: Sequence[Path]) -> list[BikeCell]:
 def choose(table: Columns) -> list[BikeCell]:
     """Apply the paper's rules to the starts of each censoring, and gather the censorings of each cell.
 
-    A start counts if its validation MIL is at most twice the mean of train y; of those that count, the one
-    whose validation ICP is closest to 0.9 is taken, the first of several. Models with one start are exempt.
+    A start counts if its validation MIL is at most twice the mean of train y. Of those that count, the first
+    whose validation ICP is closest to 0.9 is taken. Models with one start are exempt.
     """
     measures = [name for name in (*MEASURES, *ERRORS) if name in table]
     groups: dict[tuple[str, str, float, str, str], dict[int, list[int]]] = {}

@@ -1,4 +1,4 @@
-"""Tables of the bike experiment and what they show, also where a claim does not hold."""
+"""Tables of the bike experiment, and findings, also where a claim does not hold."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ _ERRORS = {"calendar": "given the calendar", "weather": "given calendar, weather
 
 
 def tables(cells: Sequence[BikeCell]) -> list[Table]:
-    """The whole grid in a line per model, then ICP and MIL by intensity and γ."""
+    """Return the whole grid with a line per model, then ICP and MIL by intensity and γ."""
     found = [summary(cells)]
     for measure, title, digits in (
         ("icp", "ICP on all test days, mean over hubs and censorings", 2),
@@ -68,7 +68,7 @@ def by_gamma(cells: Sequence[BikeCell], measure: str, title: str, digits: int) -
 
 
 def errors(cells: Sequence[BikeCell]) -> Table:
-    """Mean absolute errors of the two quantiles against the truth of the simulated city."""
+    """Return mean absolute errors of the two quantiles against the truth of the simulated city."""
     head = ["block", "model"]
     for words in _ERRORS.values():
         head += [f"θ = .05, {words}", f"θ = .95, {words}"]
@@ -82,7 +82,7 @@ def errors(cells: Sequence[BikeCell]) -> Table:
 
 
 def checks(cells: Sequence[BikeCell]) -> list[Check]:
-    """What the paper claims and what ours should reach, each with its figure."""
+    """Return what the paper claims and what ours should reach, each with its figures."""
     found = []
     aware = [model for block, model in _models(cells) if block == AS_PUBLISHED and model != "QNN"]
     for intensity in intensities(cells):
@@ -111,7 +111,7 @@ def checks(cells: Sequence[BikeCell]) -> list[Check]:
 
 
 def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> Check:
-    """The paper's main claim on these cells; a cell has no result where its rule excluded every start."""
+    """Check the paper's main claim; a cell has no result if the rule excluded every start."""
     text, holds = [], True
     for model in aware:
         pairs = [
@@ -141,7 +141,7 @@ def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> 
 
 
 def _against_dropping(cells: Sequence[BikeCell], models: Sequence[str]) -> Check:
-    """Dropping censored rows is consistent here, for they are censored at random: does anything beat it?"""
+    """Check whether anything beats dropping censored rows, which is consistent: they are random here."""
     yardstick = select(cells, model=DROPPED.name)
     score, width = distance(yardstick), overall(yardstick, "mil")
     better = []
@@ -155,7 +155,7 @@ def _against_dropping(cells: Sequence[BikeCell], models: Sequence[str]) -> Check
 
 
 def _at_zero(cells: Sequence[BikeCell], aware: Sequence[str]) -> Check:
-    """At γ = 0 the published thresholds equal the observations, so that every row counts as censored."""
+    """Check γ = 0, where the published thresholds equal the observations: every row counts as censored."""
     icp = {m: overall(select(cells, block=AS_PUBLISHED, model=m, gamma=0.0), "icp") for m in ("QNN", *aware)}
     text = ", ".join(f"{model} {_show(value, 2)}" for model, value in icp.items())
     fails = any(not abs(value - COVERAGE) <= abs(icp["QNN"] - COVERAGE) for value in list(icp.values())[1:])

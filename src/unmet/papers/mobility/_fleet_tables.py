@@ -1,4 +1,4 @@
-"""Table V beside ours, and what it shows."""
+"""Table V with ours beside it, and findings."""
 
 from collections.abc import Sequence
 from itertools import pairwise

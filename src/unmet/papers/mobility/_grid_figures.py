@@ -1,4 +1,4 @@
-"""The figures of Section V: coverage and length over the grid, and what a smaller fleet shows."""
+"""The figures of Section V: coverage and length over the grid, and the rides of a smaller fleet."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ _MEASURES = {"icp": "ICP (share of days)", "mil": "MIL (rides a day)"}
 
 
 def bike_figures(folder: Path, name: str, cells: Sequence[BikeCell]) -> list[Path]:
-    """ICP and MIL, of the paper's models and of ours against them."""
+    """Draw ICP and MIL of the paper's models, and of ours against some of them."""
     makers: dict[str, Any] = {}
     for measure in _MEASURES:
         makers[f"{name}-{measure}"] = lambda m=measure: _grid(cells, m, _PUBLISHED)
@@ -32,7 +32,7 @@ def bike_figures(folder: Path, name: str, cells: Sequence[BikeCell]) -> list[Pat
 
 
 def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any:
-    """Rows are superhubs, columns intensities; bands hold the central 80% of the censorings."""
+    """Draw superhubs as rows and intensities as columns; bands hold the central 80% of censorings."""
     hubs, shades = sorted(names(cells, "hub")), intensities(cells)
     gammas = sorted(names(cells, "gamma"))
     figure = new_figure(3.2 * len(shades) + 0.6, 2.3 * len(hubs) + 0.8)
@@ -54,7 +54,7 @@ def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any
             )
             ax.set_xticks(gammas)
             highest = max(highest, *(np.nanmax(mean, initial=0.0) for mean, _, _ in lines.values()))
-        # A row shares its axis. No line is cut; a band may be, where a few censorings have huge intervals.
+        # A row shares its axis. Lines are never cut; a band may be, if a few censorings have huge intervals.
         axes[row, 0].set_ylim(0, 1.02 if measure == "icp" else 1.25 * highest or None)
         axes[row, 0].set_ylabel(f"{hub}\n{_MEASURES[measure]}")
     for ax in axes[-1]:
@@ -77,7 +77,7 @@ def _line(cells: Sequence[BikeCell], model: str, measure: str, gammas: Sequence[
 
 
 def fleet_figure(folder: Path, name: str, demand: Demand, observed: Observed) -> list[Path]:
-    """Observed against latent counts at the largest share, one subset, with the three parts."""
+    """Draw observed against latent counts at the largest share, for one subset, with the three parts."""
     alpha = max(observed)
     split = thirds(len(demand.latent) - LAGS)
     parts = [

@@ -1,4 +1,4 @@
-"""The models of Section V, as data: the paper's five, and ours beside them."""
+"""The models of Section V as data: the paper's five, and ours beside them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class GridModel:
         bounds and the paper's made-up thresholds on the others. "flags": censored rows as bounds, thresholds
         unknown. "exact": the rows that are not censored, nothing else.
     starts : whether it is trained from several random starts, of which one is chosen, or once.
-    summed : clip_norm is meant for the loss summed over rows and levels, not for its mean.
+    summed : clip_norm applies to the loss summed over rows and levels, not to its mean.
     """
 
     name: str
