@@ -209,7 +209,7 @@ def test_a_run_is_known_by_the_content_of_its_inputs(tmp_path):
     assert run(tmp_path / "one" / "trips.csv")
     assert not run(tmp_path / "one" / "trips.csv")
     before = artefacts(folder)
-    with pytest.raises(RunError, match=r"another run, made from trips trips\.csv"):
+    with pytest.raises(RunError, match=r"another run, made from trips trips\.csv of other content"):
         run(tmp_path / "two" / "trips.csv")
     assert artefacts(folder) == before
     (tmp_path / "copy" / "trips.csv").rename(tmp_path / "copy" / "renamed.csv")

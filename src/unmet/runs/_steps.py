@@ -176,9 +176,10 @@ class Steps:
             found = None  # that run failed at once and left nothing to lose
         elif not same_source(found.source, source):
             if not self._replace:
+                other = " of other content" if in_words(found.source) == in_words(source) else ""
                 raise RunError(
-                    f"{self._home} holds another run, made from {in_words(found.source)}: choose another "
-                    "folder, or start over in this one with --replace"
+                    f"{self._home} holds another run, made from {in_words(found.source)}{other}: choose "
+                    "another folder, or start over in this one with --replace"
                 )
             self._build_in(beside, source)
             return
