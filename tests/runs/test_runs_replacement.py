@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -132,14 +133,27 @@ def build_and_die(folder: Path, left: int) -> int:
     os._exit(0)
 
 
+def die_at_every_moment(out: Path, into: Path) -> None:
+    """Replace copies of a run, each killed one change later than the one before; print the exit codes."""
+    for moment in range(100):
+        shutil.copytree(out, into / str(moment))
+        code = build_and_die(into / str(moment), moment)
+        print(code, flush=True)
+        if code == 0:
+            return
+
+
 def test_killed_at_any_moment_the_old_or_the_new_run_is_whole(
     out: Path, wanted: dict, tmp_path: Path
 ) -> None:
+    # In a process of its own, because this one may hold JAX, which must not be forked.
+    program = "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); "
+    program += "import test_runs_replacement as test; test.die_at_every_moment(*map(Path, sys.argv[2:]))"
+    command = [sys.executable, "-c", program, str(Path(__file__).parent), str(out), str(tmp_path / "killed")]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     before, seen = contents(out), set()
-    for moment in range(100):
+    for moment, code in enumerate(map(int, printed.split())):
         folder = tmp_path / "killed" / str(moment)
-        shutil.copytree(out, folder)
-        code = build_and_die(folder, moment)
         city = read_record(folder)["source"]["city"]
         seen.add((city, code))
         assert contents(folder) == (before if city == "old" else wanted), moment
@@ -147,8 +161,6 @@ def test_killed_at_any_moment_the_old_or_the_new_run_is_whole(
         build(folder, NEW, replace=True)
         assert contents(folder) == wanted, moment
         assert not list(folder.glob(".unmet*"))
-        if code == 0:
-            break
     assert seen == {("old", 9), ("new", 9), ("new", 0)}
 
 
