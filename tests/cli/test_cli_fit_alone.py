@@ -73,8 +73,8 @@ def test_replace_starts_over_in_the_folder_of_another_run(finished, tmp_path, mo
     panel = shutil.copy(finished / "panel.parquet", tmp_path / "mine.parquet")
     assert call("fit", panel, "-o", output, *QUICK, "--quiet", "--replace") == 0
     record = read_record(output)
-    assert record["source"] == {"panel": ["mine.parquet"]}
-    assert fitted == [output]
+    assert [file["name"] for file in record["source"]["panel"]] == ["mine.parquet"]
+    assert fitted[0].parent == output  # built beside the run that was there
     assert list(record["steps"]) == ["panel"]
     assert not (output / "plan.csv").exists()  # of the run that was there
     assert not (output / "report.html").exists()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from cli_tools import QUICK, call, contents, given
 
 import unmet
+from unmet.runs import read_record
 from unmet.tables import read_columns
 
 FILES = (
@@ -74,8 +76,6 @@ def test_steps_alone_give_the_same(finished, city, tmp_path, capsys):
 
 
 def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
-    import shutil
-
     output = tmp_path / "out"
     shutil.copytree(finished, output)
     assert call("plan", output, "--fleet", 11) == 0
@@ -113,12 +113,20 @@ def test_the_folder_of_another_run_is_left_alone(finished, city, tmp_path, capsy
     assert contents(finished) == before
 
 
-def test_too_little_data(tmp_path, capsys):
+def test_another_city_under_the_same_names_is_refused(finished, tmp_path, capsys):
+    """And if its run replaces the old one but fails, the old one is still there."""
     from unmet.datasets import make_city
 
     make_city("village", places=4, days=6, seed=1).write(tmp_path / "city")
-    assert call("run", *options(tmp_path / "city"), "-o", tmp_path / "out") == 1
-    assert "at least 14" in capsys.readouterr().err
+    before = contents(finished)
+    assert call("run", *options(tmp_path / "city"), "-o", finished) == 1
+    assert "holds another run" in capsys.readouterr().err
+    assert contents(finished) == before
+    output = shutil.copytree(finished, tmp_path / "out")
+    assert call("run", *options(tmp_path / "city"), "-o", output, "--replace") == 1
+    assert "at least 14" in capsys.readouterr().err  # too little data
+    kept = {name: data for name, data in contents(output).items() if not name.startswith(".")}
+    assert kept == before
 
 
 @pytest.mark.slow
@@ -134,7 +142,7 @@ def test_kills_change_nothing(finished, city, tmp_path):
         panel = output / "panel.parquet"
         if kept is not None:
             assert panel.stat().st_mtime_ns == kept, "a finished step was done again"
-        elif record.is_file() and "panel" in json.loads(record.read_text())["steps"]:
+        elif record.is_file() and "panel" in read_record(output)["steps"]:
             kept = panel.stat().st_mtime_ns
     subprocess.run([*command, "-o", str(output)], check=True)
     assert contents(output) == contents(finished)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from unmet.papers._tables import to_markdown
-from unmet.papers.mobility import _bike_results, _bike_shard, _bike_tables, _bikes
-from unmet.papers.mobility._demand import HubDemand
-from unmet.papers.mobility._models import DEFAULT, DROPPED, RAW
-from unmet.papers.mobility._parquet import read_parquet, to_parquet
+from unmet.papers.mobility import _bike_results, _bike_tables, _bikes, _protocols
+from unmet.papers.mobility._grid_models import DEFAULT, DROPPED, RAW
+from unmet.papers.mobility._shards import Demand
+from unmet.tables import write_columns
 
 DAYS = np.datetime64("2024-03-04") + np.arange(127)
 
@@ -18,7 +18,7 @@ def hub(name="hub-1", seed=0):
     rng = np.random.default_rng(seed)
     latent = 200 + 40 * np.sin(np.arange(127) * 2 * np.pi / 7) + rng.normal(0, 20, 127)
     truth = {kind: np.column_stack([latent - 30, latent + 30]) for kind in ("calendar", "weather")}
-    return HubDemand(name, DAYS, latent, np.zeros(127, bool), truth)
+    return Demand(name, DAYS, latent, np.zeros(127, bool), truth)
 
 
 def test_the_full_grid_has_every_cell():
@@ -30,8 +30,8 @@ def test_the_full_grid_has_every_cell():
     for shard in shards:
         name = shard.model.name
         networks[name] = networks.get(name, 0) + shard.networks
-        cells.setdefault(name, []).extend((shard.hub, shard.intensity, g) for g in shard.gammas)
-    assert all(len(set(found)) == len(found) == 90 for found in cells.values())
+        cells.setdefault(name, []).extend(tuple(case.labels.values()) for case in shard.cases)
+    assert all(len(set(found)) == len(found) == 900 for found in cells.values())
     assert networks["Multi-CQNN"] == networks["Multi-CQNN+LSTM"] == 3 * 3 * 10 * 10 * 10
     assert networks["QNN"] == networks["CQNN"] == networks["CQNN+LSTM"] == 18_000
     assert networks[DEFAULT.name] == 900
@@ -45,13 +45,13 @@ def test_processes_that_begin_together_compile_different_programs():
 
 
 def test_a_quick_pass_has_one_shape():
-    from unmet.papers.mobility._commands import Asked
+    from unmet.papers.mobility import Asked
     from unmet.papers.mobility._series import LAGS, thirds
     from unmet.training import padded_rows
 
     split = thirds(Asked("smoke").data().days - LAGS)
     rows = split.train.stop
-    assert max(rows, split.test.start - _bike_shard.KEPT_BACK) == rows
+    assert max(rows, split.test.start - _protocols.KEPT_BACK) == rows
     left = rows * (1 - max(_bikes.SMOKE.gammas))
     assert padded_rows(rows) == padded_rows(round(left - 3 * (left * 0.2) ** 0.5))
 
@@ -70,7 +70,7 @@ def test_released_settings_clip_the_sum_of_the_loss(monkeypatch):
     assert [model.name for model in released.models][:3] == ["QNN", "CQNN", "Multi-CQNN"]
     for config, rate, clips in ((text, 0.01, (1, 1)), (released, 0.001, (1 / 40, 1 / 80))):
         for shard in _bikes.make_shards(config, (hub(),))[:3]:
-            assert list(_bike_shard._published(shard)) == []
+            assert list(_protocols._as_published(shard)) == []
         assert {found["learning_rate"] for found in seen.values()} == {rate}
         assert seen["CQNN"]["clip_norm"] == pytest.approx(clips[0])
         assert seen["Multi-CQNN"]["clip_norm"] == pytest.approx(clips[1])
@@ -78,17 +78,20 @@ def test_released_settings_clip_the_sum_of_the_loss(monkeypatch):
 
 
 def test_all_models_see_the_same_censorings_and_starts_differ():
-    shards = _bikes.make_shards(_bikes.FULL, (hub("a"), hub("b")))
-    here = [s for s in shards if s.hub == "a" and s.intensity == "high" and 0.4 in s.gammas]
-    seen = [_bikes.censor(shard, 0.4, 3)[0] for shard in here]
+    shards = _bikes.make_shards(replace(_bikes.FULL, intensities=("high",)), (hub("a"), hub("b")))
+    wanted = {"intensity": "high", "gamma": 0.4}
+
+    def cases(name, censoring):
+        labels = {"hub": name, "censoring": censoring, **wanted}
+        return [case for shard in shards for case in shard.cases if case.labels == labels]
+
+    here = cases("a", 3)
     assert len(here) == 7
-    assert all(np.array_equal(seen[0], other) for other in seen)
-    other = [s for s in shards if s.hub == "b" and s.intensity == "high" and 0.4 in s.gammas]
-    flags = _bikes.censor(here[0], 0.4, 3)[1]
-    assert not np.array_equal(flags, _bikes.censor(other[0], 0.4, 3)[1])
-    assert not np.array_equal(flags, _bikes.censor(here[0], 0.4, 4)[1])
-    states = {tuple(here[0].seed(0.4, b, s)) for b in range(10) for s in range(10)}
-    assert len(states) == 100
+    assert all(np.array_equal(here[0].observed, other.observed) for other in here)
+    assert not np.array_equal(here[0].censored, cases("b", 3)[0].censored)
+    assert not np.array_equal(here[0].censored, cases("a", 4)[0].censored)
+    seeds = {seed for censoring in range(10) for seed in cases("a", censoring)[0].seeds}
+    assert len(seeds) == 100
 
 
 def table(rows):
@@ -136,7 +139,7 @@ def test_threshold_rule_and_rows_reach_the_estimator(monkeypatch):
     monkeypatch.setattr(estimators, "iter_fit_many", catch)
     config = replace(_bikes.SMOKE, gammas=(0.0, 0.5), intensities=("low",))
     shards = {s.model.name: s for s in _bikes.make_shards(config, (hub(),))}
-    list(_bike_shard._published(shards["Multi-CQNN"]))
+    list(_protocols._as_published(shards["Multi-CQNN"]))
     half = len(caught) // 2
     none, some = caught[0], caught[half]
     assert np.array_equal(none["threshold"], none["y"])
@@ -148,10 +151,10 @@ def test_threshold_rule_and_rows_reach_the_estimator(monkeypatch):
     assert factor > 1.02
     assert some["censored"].mean() == pytest.approx(0.5, abs=0.15)
     caught.clear()
-    list(_bike_shard._published(shards["QNN"]))
+    list(_protocols._as_published(shards["QNN"]))
     assert all(not {"threshold", "censored"} & set(problem) for problem in caught)
     caught.clear()
-    list(_bike_shard._ours(shards[DROPPED.name]))
+    list(_protocols._ours(shards[DROPPED.name]))
     assert len(caught[0]["y"]) == 40  # the days before the last 60 of the first two thirds, at least a third
     assert 15 <= len(caught[-1]["y"]) <= 25
     assert "censored" not in caught[-1]
@@ -199,12 +202,9 @@ def test_tables_of_a_grid():
     assert head == r"| block | model | mean \|ICP − 0.9\| | censorings apart | ICP | MIL | excluded |"
 
 
-def test_parquet_gives_back_what_it_got_in_the_order_asked_for(tmp_path):
-    path = tmp_path / "a.parquet"
-    data = to_parquet({"model": ["b", "a"], "icp": [0.5, float("nan")], "start": [1, 0]})
-    assert data == to_parquet({"model": ["b", "a"], "icp": [0.5, float("nan")], "start": [1, 0]})
-    path.write_bytes(data)
-    found = read_parquet([path], ["start"])
-    assert found["model"].tolist() == ["a", "b"]
-    assert np.isnan(found["icp"][0])
+def test_rows_come_in_the_order_asked_for(tmp_path):
+    parts = ({"model": ["b"], "start": [1]}, {"model": ["c", "a"], "start": [0, 0]})
+    paths = [write_columns(tmp_path / f"{n}.parquet", part) for n, part in enumerate(parts)]
+    found = _protocols.read_rows(paths, ["start", "model"])
+    assert found["model"].tolist() == ["a", "c", "b"]
     assert found["start"].dtype.kind == "i"

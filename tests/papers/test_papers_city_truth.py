@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unmet.datasets import make_city
-from unmet.datasets.city._demand import make_requests
+from unmet.datasets.city import make_requests
 from unmet.papers.mobility._city_truth import hub_truths, sum_by_day
 from unmet.papers.mobility._demand import CityDemand, hub_demand
 
@@ -54,7 +54,7 @@ def test_shocks_that_carry_over_are_refused():
 def test_three_hubs_of_a_city_share_its_latent_demand():
     hubs = hub_demand(CityDemand("village", days=30, draws=3))
     city = make_city("village", days=30, seed=1)
-    assert [hub.hub for hub in hubs] == ["hub-1", "hub-2", "hub-3"]
+    assert [hub.name for hub in hubs] == ["hub-1", "hub-2", "hub-3"]
     assert sum(hub.latent.sum() for hub in hubs) == city.truth.latent.sum()
     assert hubs[0].latent.sum() >= hubs[1].latent.sum() >= hubs[2].latent.sum()
     assert hubs[0].days[0] == np.datetime64("2024-03-04")

@@ -9,7 +9,7 @@ from unmet.papers._exact import cost_of_censoring, fit_normal
 @pytest.mark.parametrize("varying", [False, True])
 def test_the_truth_is_found_from_censored_rows(varying: bool) -> None:
     random = np.random.default_rng(3)
-    X = random.normal(size=(20_000, 3))
+    X = random.normal(size=(4_000, 3))
     scale = np.abs(1 + X[:, 2]) if varying else np.full(len(X), 1.5)
     latent = 1 + X @ [1.0, -0.5, 0.25] + scale * random.normal(size=len(X))
     y = np.maximum(latent, 0)

@@ -4,49 +4,51 @@ import numpy as np
 import pytest
 
 from unmet.papers._cells import Cell, one, read_published, select
-from unmet.papers.mobility import _fleet, _fleet_shard, _fleet_tables
+from unmet.papers.mobility import _fleet, _fleet_tables, _protocols
 from unmet.papers.mobility._demand import CityDemand, Trips, holidays_of
-from unmet.papers.mobility._models import DEFAULT, RAW
+from unmet.papers.mobility._grid_models import DEFAULT, RAW
 
 CONFIG = _fleet.FleetConfig(alphas=(0.0, 0.4), subsets=3)
 
 
 @pytest.fixture(scope="module")
-def demand():
-    return _fleet.fleet_demand(CityDemand("village", days=40), CONFIG)
+def fleets():
+    return _fleet.reduced_fleets(CityDemand("village", days=40), CONFIG)
 
 
-def test_a_smaller_fleet_shows_less_and_the_whole_one_everything(demand):
+def test_a_smaller_fleet_shows_less_and_the_whole_one_everything(fleets):
+    demand, observed = fleets
     assert demand.latent.shape == (40,)
-    assert (demand.observed[0.0] == demand.latent).all()
-    seen = demand.observed[0.4]
+    assert (observed[0.0] == demand.latent).all()
+    seen = observed[0.4]
     assert seen.shape == (3, 40)
     assert (seen <= demand.latent).all()
     assert seen.sum(axis=1) / demand.latent.sum() == pytest.approx([0.6] * 3, abs=0.06)
     assert len({row.tobytes() for row in seen}) == 3
-    again = _fleet.fleet_demand(CityDemand("village", days=40), CONFIG)
-    assert again.checksum == demand.checksum
+    again = _fleet.reduced_fleets(CityDemand("village", days=40), CONFIG)
+    assert _fleet.describe(CONFIG, *again) == _fleet.describe(CONFIG, *fleets)
 
 
-def test_trips_of_a_city_give_the_same_days(demand, tmp_path):
+def test_trips_of_a_city_give_the_same_days(fleets, tmp_path):
     from unmet.datasets import make_city
 
     make_city("village", days=40, seed=1).write(tmp_path, snapshots=None)
     source = Trips((tmp_path / "trips.csv.gz",), zone="America/New_York", holidays="US-NJ")
-    read = _fleet.fleet_demand(source, CONFIG)
+    demand = fleets[0]
+    read, _ = _fleet.reduced_fleets(source, CONFIG)
     assert (read.days == demand.days).all()
     assert (read.latent == demand.latent).all()
     assert read.days[read.holiday].astype(str).tolist() == ["2024-03-29"]
     assert source.name == "".join(c if c.isalnum() else "-" for c in tmp_path.name.lower()).strip("-")
 
 
-def test_shards_and_networks(demand):
-    shards = _fleet.make_shards(CONFIG, demand)
+def test_shards_and_networks(fleets):
+    shards = _fleet.make_shards(CONFIG, *fleets)
     assert len({shard.key for shard in shards}) == len(shards) == 2 * 6
     assert sum(shard.networks for shard in shards) == 2 * 3 * (2 + 2 + 1 + 2 + 1 + 1)
 
 
-def test_all_rows_are_censored_as_published_and_none_in_ours(demand, monkeypatch):
+def test_all_rows_are_censored_as_published_and_none_in_ours(fleets, monkeypatch):
     from unmet import estimators
 
     caught = []
@@ -56,12 +58,12 @@ def test_all_rows_are_censored_as_published_and_none_in_ours(demand, monkeypatch
         return iter(())
 
     monkeypatch.setattr(estimators, "iter_fit_many", catch)
-    shards = {(s.alpha, s.model.name): s for s in _fleet.make_shards(CONFIG, demand)}
-    list(_fleet_shard._published(shards[0.4, "CQNN"]))
+    shards = {s.key: s for s in _fleet.make_shards(CONFIG, *fleets)}
+    list(_protocols._as_published(shards["a40_CQNN.parquet"]))
     assert all(p["censored"].all() and np.array_equal(p["threshold"], p["y"]) for p in caught)
     caught.clear()
-    list(_fleet_shard._ours(shards[0.4, DEFAULT.name]))
-    assert np.allclose(caught[0]["y"], demand.observed[0.4][0][7 : 7 + len(caught[0]["y"])] / 0.6)
+    list(_protocols._ours(shards["a40_default.parquet"]))
+    assert np.allclose(caught[0]["y"], fleets[1][0.4][0][7 : 7 + len(caught[0]["y"])] / 0.6)
     assert "censored" not in caught[0]
 
 

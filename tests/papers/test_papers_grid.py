@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from unmet.papers.mobility import Asked, run_bikes
+from unmet.papers.mobility._cost import keras_hours
 from unmet.papers.mobility._grid import run_grid
-from unmet.papers.mobility._keras import STORED, keras_hours, keras_rates
 
 # A grid of shards that only wait, run with two processes; every computed shard leaves a mark.
 SCRIPT = """
@@ -34,14 +34,14 @@ class Wait:
         return f"{self.number:02d}.parquet"
 
 def compute(shard):
-    time.sleep(0.1)
+    time.sleep(0.05)
     with open(shard.marks, "a") as file:
         file.write(f"{shard.number}\\n")
     return f"result {shard.number}".encode()
 
 folder = Path(sys.argv[1])
-shards = [Wait(number, str(folder / "marks")) for number in range(40)]
-run_grid("wait", folder, {"seed": 1}, shards, compute, jobs=2)
+shards = [Wait(number, str(folder / "marks")) for number in range(24)]
+run_grid(folder / "wait", {"seed": 1}, shards, compute, jobs=2)
 """
 
 
@@ -72,9 +72,9 @@ def test_kills_change_nothing_and_finished_shards_are_not_computed_again(tmp_pat
         folder.mkdir()
     command = [sys.executable, "-c", SCRIPT]
     subprocess.run([*command, str(plain)], check=True, timeout=120)
-    shards = killed / "runs" / "wait" / "shards"
+    shards = killed / "wait" / "shards"
     lost = 0
-    for number in range(3):
+    for number in range(2):
         process = start([*command, str(killed)])
         wanted = 8 * (number + 1)
         while process.poll() is None and len(list(shards.glob("*.parquet"))) < wanted:
@@ -82,12 +82,12 @@ def test_kills_change_nothing_and_finished_shards_are_not_computed_again(tmp_pat
         lost += process.poll() is None
         kill(process)
     subprocess.run([*command, str(killed)], check=True, timeout=120)
-    assert lost >= 2  # the kills came while it ran
+    assert lost == 2  # the kills came while it ran
     assert content(killed) == content(plain)
     marks = [int(line) for line in (killed / "marks").read_text().split()]
-    assert set(marks) == set(range(40))
-    assert len(marks) <= 40 + 3 * 4  # at most what was under way at each kill, two per process
-    assert '"networks_trained": ' in (killed / "runs" / "wait" / "log.jsonl").read_text()
+    assert set(marks) == set(range(24))
+    assert len(marks) <= 24 + 2 * 4  # at most what was under way at each kill, two per process
+    assert '"networks_trained": ' in (killed / "wait" / "log.jsonl").read_text()
 
 
 @dataclass
@@ -103,26 +103,18 @@ class Number:
 
 def test_cost_counts_what_was_trained(tmp_path):
     shards = [Number(n) for n in range(4)]
-    paths, cost = run_grid("x", tmp_path, {"units": 32}, shards, lambda s: str(s.number).encode())
+    paths, cost = run_grid(tmp_path / "x", {"units": 32}, shards, lambda s: str(s.number).encode())
     assert [path.read_bytes() for path in paths] == [b"0", b"1", b"2", b"3"]
     assert (cost.networks, cost.lstm, cost.trained, cost.finished_before) == (8, 8, 8, 0)
     assert cost.peak_mb > 20
     text = cost.to_markdown(32)
     assert "8 networks trained" in text
     assert "would need" in text
-    _, again = run_grid("x", tmp_path, {"units": 32}, shards, lambda s: pytest.fail("computed again"))
+    _, again = run_grid(tmp_path / "x", {"units": 32}, shards, lambda s: pytest.fail("computed again"))
     assert (again.trained, again.finished_before) == (0, 4)
 
 
-def test_keras_rates_come_from_a_full_benchmark_only(tmp_path):
-    path = tmp_path / "engine.json"
-    assert keras_rates(path)[0] == STORED
-    rows = '{"line": "%s", "rival": "keras", "rival_figure": "%s networks/s"}'
-    lines = ", ".join(f'{{"rows": [{rows % pair}]}}' for pair in (("linear", "0.02"), ("lstm-32", "0.25")))
-    path.write_text(f'{{"config": "small", "lines": [{lines}]}}')
-    assert keras_rates(path)[0] == STORED
-    path.write_text(f'{{"config": "full", "lines": [{lines}]}}')
-    assert keras_rates(path) == ({"linear": 0.02, "lstm": 0.25}, "`make bench` on this machine")
+def test_what_keras_would_need():
     assert "need 2 hours of one core for these 915 networks" in keras_hours(65, 850, 32)
     assert "need 60 minutes of one core" in keras_hours(0, 850, 32)
     assert "these have 128" in keras_hours(0, 850, 128)

@@ -5,11 +5,13 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from unmet.runs import _compile_cache
+from unmet.runs import _compile_cache, enable_compile_cache
 
 PROGRAM = """
 import warnings
@@ -19,7 +21,6 @@ import jax.numpy as jnp
 from unmet.runs import enable_compile_cache
 hits = []
 jax.monitoring.register_event_listener(lambda name, **_: hits.append(name.rpartition("/")[2]))
-{before}
 folder = enable_compile_cache()
 assert enable_compile_cache() == folder
 print(folder)
@@ -29,16 +30,16 @@ print(hits.count("cache_hits"), hits.count("cache_misses"))
 """
 
 
-def run(cache: Path, before: str = "", **environment: str) -> list[str]:
+def run(cache: Path) -> list[str]:
     names = ("JAX_COMPILATION_CACHE_DIR", "UNMET_COMPILE_CACHE", "JAX_ENABLE_COMPILATION_CACHE")
     keep = {key: value for key, value in os.environ.items() if key not in names}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(before=before)],
+        [sys.executable, "-c", PROGRAM],
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
-        env={**keep, "XDG_CACHE_HOME": str(cache), **environment},
+        env={**keep, "XDG_CACHE_HOME": str(cache)},
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -80,20 +81,44 @@ def test_programs_are_kept_and_damage_only_costs_time(tmp_path: Path) -> None:
     assert not list(Path(folder).glob("*-cache"))
 
 
-def test_the_user_has_the_last_word(tmp_path: Path) -> None:
-    assert run(tmp_path, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "mine"))[:2] == [
-        "None",
-        str(tmp_path / "mine"),
-    ]
-    assert run(tmp_path, UNMET_COMPILE_CACHE="off")[:2] == ["None", "None"]
-    mine = f'jax.config.update("jax_compilation_cache_dir", {str(tmp_path / "theirs")!r})'
-    assert run(tmp_path, before=mine)[:2] == ["None", str(tmp_path / "theirs")]
+@pytest.fixture
+def config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
+    """JAX's configuration as a user finds it, with a cache folder of our own; restored afterwards."""
+    import jax
+
+    for name in ("JAX_COMPILATION_CACHE_DIR", "UNMET_COMPILE_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    names = ("jax_compilation_cache_dir", *(name for name, _, _ in _compile_cache._LIMITS))
+    before = {name: getattr(jax.config, name) for name in names}
+    jax.config.update("jax_compilation_cache_dir", None)
+    yield jax.config
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+def test_the_user_has_the_last_word(config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (
+        ("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "mine")),
+        ("UNMET_COMPILE_CACHE", "off"),
+    ):
+        monkeypatch.setenv(name, value)
+        assert enable_compile_cache() is None
+        monkeypatch.delenv(name)
+    assert config.jax_compilation_cache_dir is None
+    config.update("jax_compilation_cache_dir", str(tmp_path / "theirs"))
+    assert enable_compile_cache() is None
+    assert config.jax_compilation_cache_dir == str(tmp_path / "theirs")
     assert not (tmp_path / "unmet").exists()
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made(config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
-    assert run(tmp_path / "file")[:2] == ["None", "None"]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert enable_compile_cache() is None
+    assert config.jax_compilation_cache_dir is None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # the guard, not the fixture, made the difference
+    assert enable_compile_cache() == Path(config.jax_compilation_cache_dir)
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(tmp_path: Path) -> None:

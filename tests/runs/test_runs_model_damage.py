@@ -74,7 +74,7 @@ def test_the_weights_cannot_lie_elsewhere(folder: Path, tmp_path: Path) -> None:
     weights.rename(tmp_path / weights.name)
     for name in [f"../{weights.name}", str(tmp_path / weights.name), "", ".", "model.json", None, 3]:
         redescribe(folder, weights={**entry, "file": name})
-        refused(folder, "names a weights file in a way")
+        refused(folder, "names its weights file wrongly")
     redescribe(folder, weights=entry)
     weights.symlink_to(tmp_path / weights.name)
     refused(folder, "is a link")
@@ -92,13 +92,13 @@ def test_model_json_may_not_be_a_link(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "has version 2 .* reads only 1"),
+        ({"version": 2}, "has version 2, .* reads only version 1"),
         ({"version": True}, "version True"),
         ({"version": ...}, "version None"),
         ({"format": "other"}, "does not describe a model"),
-        ({"extra": 1}, "other entries"),
-        ({"config": [1]}, "other entries"),
-        ({"weights": {"file": "x"}}, "something else than file"),
+        ({"extra": 1}, "entries that a model does not have"),
+        ({"config": [1]}, "entries that a model does not have"),
+        ({"weights": {"file": "x"}}, "describe its weights by file"),
     ],
 )
 def test_descriptions_with_right_checksums_but_wrong_content(
@@ -112,7 +112,7 @@ def test_json_tricks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "model.json"
     text = path.read_text()
     path.write_text(text.replace('"l2": 0.001', '"l2": 0.001,\n  "l2": 0.002'))
-    refused(folder, "key 'l2' twice")
+    refused(folder, "duplicate key 'l2'")
     path.write_text(text.replace("0.001", "NaN"))
     refused(folder, "holds NaN")
     path.write_text(text.replace("0.001", "1e999"))
@@ -131,9 +131,9 @@ def test_json_tricks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (b"{", b"", "not valid JSON"),
         (b"[]", b"", "not a table"),
-        (b'{"w": 1, "w": 1}', b"", "'w' twice"),
-        ({"w": 1}, b"", "something else than dtype"),
-        ({"w": {**ENTRY, "more": 1}}, TWO, "something else than dtype"),
+        (b'{"w": 1, "w": 1}', b"", "duplicate key 'w'"),
+        ({"w": 1}, b"", "by dtype, shape"),
+        ({"w": {**ENTRY, "more": 1}}, TWO, "by dtype, shape"),
         ({"__metadata__": {"a": "b"}, "w": ENTRY}, TWO, "not allowed"),
         ({"": ENTRY}, TWO, "not allowed"),
         ({"w w": ENTRY}, TWO, "not allowed"),

@@ -211,7 +211,7 @@ def test_a_shard_that_kills_its_worker_twice_is_an_error() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return shard
 
-    with pytest.raises(ShardError, match=r"died 2 times while shards .*2.* under way"):
+    with pytest.raises(ShardError, match=r"died 2 times while shards .*2.* running"):
         list(run_shards(dies, range(4), jobs=2))
     assert sorted(run_shards(square, [3], jobs=2)) == [(0, 9)]
 

@@ -1,4 +1,4 @@
-"""Published experiments, run again: experiments are data, and one runner runs them all.
+"""Published experiments, run again: experiments are data, and finished work is never done twice.
 
 Nothing here imports JAX or Matplotlib before something is run.
 """

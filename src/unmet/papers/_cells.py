@@ -1,4 +1,4 @@
-"""One number of a table: what was measured, of which model, on which rows, over how many runs."""
+"""Cells: one number of a table, with what was measured, of which model, on which rows, over how many runs."""
 
 import csv
 import io
@@ -6,16 +6,22 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 PUBLISHED = "published"
+T = TypeVar("T")
+Key = tuple[str, str, str, str, str, str, str, str]  # all fields of a cell up to its measure
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean over runs, and its standard deviation (None where there is one run, or none is known).
+    """A mean over runs and its standard deviation (None for a single run, or where it is unknown).
 
-    `truth` says which true quantiles an error is measured against: "paper" or "corrected", which differ for
-    the mixture only; it is empty where no truth is needed.
+    `truth` says which true quantiles an error is measured against: "paper" or "corrected", which differ only
+    for the mixture. It is empty where no truth is needed.
     """
 
     table: str
@@ -32,7 +38,7 @@ class Cell:
 
 
 def read_published() -> list[Cell]:
-    """The numbers printed in the paper; their source is named in the file."""
+    """Return the numbers printed in the paper; the file names their source."""
     text = files("unmet.papers").joinpath("published.csv").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     found = []
@@ -55,22 +61,28 @@ def read_published() -> list[Cell]:
     return found
 
 
-def select(cells: Iterable[Cell], **wanted: str | Sequence[str]) -> list[Cell]:
-    """The cells whose fields have the wanted value, or one of the wanted values."""
-    choices = {name: (value,) if isinstance(value, str) else tuple(value) for name, value in wanted.items()}
+def select(cells: Iterable[T], **wanted: Any) -> list[T]:
+    """Return the cells, of any kind, whose fields have the wanted value or one of a tuple of values."""
+    choices = {name: value if isinstance(value, tuple) else (value,) for name, value in wanted.items()}
     return [cell for cell in cells if all(getattr(cell, name) in among for name, among in choices.items())]
 
 
 def one(cells: Iterable[Cell], **wanted: str) -> Cell:
-    """The only cell with these fields."""
+    """Return the only cell with these fields."""
     found = select(cells, **wanted)
     if len(found) != 1:
         raise ValueError(f"{len(found)} cells, not one, have {wanted}")
     return found[0]
 
 
+def averaged(key: Key, values: Sequence[float] | NDArray[np.float64]) -> Cell:
+    """Return the mean and standard deviation of the values as a cell; `key` holds its other fields."""
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return rounded(Cell(*key, float(np.mean(values)), sd, len(values)))
+
+
 def rounded(cell: Cell) -> Cell:
-    """The cell with six significant digits, so that files do not change with the last bits."""
+    """Return the cell with six significant digits, so that files do not change with the last bits."""
     short = None if cell.sd is None else float(f"{cell.sd:.6g}")
     return replace(cell, mean=float(f"{cell.mean:.6g}"), sd=short)
 

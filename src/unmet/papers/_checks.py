@@ -1,24 +1,14 @@
-"""What the tables say, in a line each: how close the reproduction is and how much is gained."""
+"""Findings, one line each: how close the reproduction is, and how much better ours is."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from unmet.papers._answers import Check
 from unmet.papers._cells import PUBLISHED, Cell, one, select
-from unmet.papers._tables import escape
 
 LEVELS = ("0.05", "0.50", "0.95")
 NOISES = ("gaussian", "heteroskedastic", "mixture")
-
-
-@dataclass(frozen=True)
-class Check:
-    """A statement that a table was meant to show, what was found, and whether it holds."""
-
-    statement: str
-    found: str
-    holds: bool
 
 
 def check_table1(cells: Sequence[Cell]) -> list[Check]:
@@ -44,7 +34,7 @@ def _mae(cells: Sequence[Cell], block: str, data: str, model: str, theta: str) -
 def _distance(
     cells: Sequence[Cell], block: str, model: str, published: str, levels: Sequence[str]
 ) -> tuple[float, str]:
-    """The largest difference of a model's MAE from a published one, and where it is."""
+    """Return the largest difference of a model's MAE from a published one, and where it occurs."""
     found = [
         (
             abs(_mae(cells, block, data, model, theta) - _mae(cells, PUBLISHED, data, published, theta)),
@@ -57,7 +47,7 @@ def _distance(
 
 
 def check_table2(cells: Sequence[Cell]) -> list[Check]:
-    """A quick pass leaves out some blocks, and what would be said of them."""
+    """Compare with the published errors; a quick pass leaves out some blocks and their findings."""
     checks = []
     blocks = {cell.block for cell in cells}
     for block, model, published, most in (
@@ -159,15 +149,6 @@ CHECKS: dict[str, Callable[[Sequence[Cell]], list[Check]]] = {
     "table3": check_table3,
     "table4": check_table4,
 }
-
-
-def to_markdown(checks: Sequence[Check]) -> str:
-    lines = ["| to show | found | |", "|---|---|---|"]
-    lines += [
-        f"| {escape(check.statement)} | {escape(check.found)} | {'yes' if check.holds else '**no**'} |"
-        for check in checks
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:

@@ -1,17 +1,18 @@
-"""Why the default is the default: configurations compared on data that they were not chosen on."""
+"""Why the default settings are what they are: configurations compared on data not used to choose them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unmet.papers._cells import Cell, select, to_csv, to_json
-from unmet.papers._checks import Check, geometric_mean
-from unmet.papers._checks import to_markdown as checks_to_markdown
+from unmet.papers._answers import Answer, Check, write_answer
+from unmet.papers._cells import Cell, select
+from unmet.papers._checks import geometric_mean
 from unmet.papers._exact import cost_of_censoring
 from unmet.papers._experiments import OTHER_NOISES, PAPER_NOISES, Block, Experiment
 from unmet.papers._models import DEFAULT, PRINTED, RELEASED, Model
-from unmet.papers._tables import Table, to_markdown
+from unmet.papers._runner import run_experiment
+from unmet.papers._tables import Table
 
 _CHOOSING = tuple(range(100, 120))
 _REPORTING = tuple(range(200, 220))
@@ -33,7 +34,7 @@ _FIRST: dict[str, Any] = {
 
 
 def configurations() -> tuple[Model, ...]:
-    """The configurations compared. Adding one is adding a line."""
+    """Return the configurations to compare. To add one, add a line."""
     from unmet.networks import LocationScale
 
     def varied(name: str, **options: Any) -> Model:
@@ -65,7 +66,10 @@ def configurations() -> tuple[Model, ...]:
 
 
 def experiments() -> tuple[Experiment, Experiment]:
-    """For choosing: each configuration. For reporting: each, and the same on latent values, its oracle."""
+    """Return two experiments: one to choose by, and one to report, in which each has its oracle.
+
+    An oracle is the same configuration fitted to latent values.
+    """
     choosing, reporting = [], []
     for model in configurations():
         choosing.append(Block(model.name, (model,)))
@@ -94,7 +98,7 @@ class Summary:
 def summarise(
     cells: Sequence[Cell], block: str, noises: Sequence[str], reference: str = _REFERENCE
 ) -> Summary:
-    """A configuration relative to the published method and to its own oracle."""
+    """Compare a configuration with the published method and with its own oracle."""
     mine = _errors(cells, block, noises, oracle=False)
     theirs = _errors(cells, reference, noises, oracle=False)
     best = _errors(cells, block, noises, oracle=True)
@@ -106,12 +110,12 @@ def summarise(
 def _errors(
     cells: Sequence[Cell], block: str, noises: Sequence[str], *, oracle: bool
 ) -> dict[tuple[str, str], float]:
-    found = select(cells, block=block, data=noises)
+    found = select(cells, block=block, data=tuple(noises))
     return {(cell.data, cell.theta): cell.mean for cell in found if (cell.model == "oracle") == oracle}
 
 
 def tabulate(choosing: Sequence[Cell], reporting: Sequence[Cell]) -> Table:
-    """One line per configuration."""
+    """Return a table with one line per configuration."""
     lines = []
     for model in configurations():
         chosen = [summarise(choosing, model.name, noises) for noises in (PAPER_NOISES, OTHER_NOISES)]
@@ -147,10 +151,8 @@ def check_defaults(cells: Sequence[Cell]) -> list[Check]:
     return [Check(f"Default, {what}", f"{value:.3f}", value <= most) for what, value, most in limits]
 
 
-def compare_defaults(folder: Path, *, smoke: bool = False, jobs: int = 1) -> tuple[list[Table], list[Check]]:
+def compare_defaults(folder: Path, *, smoke: bool = False, jobs: int = 1) -> Answer:
     """Run the comparison and write it as defaults.md, .csv and .json."""
-    from unmet.papers._commands import run_experiment, write
-
     pair = experiments()
     found = []
     for experiment in pair:
@@ -158,13 +160,13 @@ def compare_defaults(folder: Path, *, smoke: bool = False, jobs: int = 1) -> tup
         found.append(run_experiment(wanted, folder, jobs=1 if smoke else jobs))
     table = tabulate(*found)
     checks = check_defaults(found[1])
-    text = (
+    before = (
         "Mean absolute error against the true quantiles of the latent value at θ = 0.05, 0.50 and 0.95, test "
         f"rows, divided by that of {_REFERENCE}: geometric mean over the cells (data, θ), and the worst "
         "cell; × oracle: divided by the error of the same configuration fitted to latent values. "
         f"Choosing: data seeds {_CHOOSING[0]}–{_CHOOSING[-1]}; all other columns: seeds "
         f"{_REPORTING[0]}–{_REPORTING[-1]}. The default and the published settings are fitted from five "
-        "random starts there, the others from one.\n\n"
+        "random starts there, the others from one."
     )
     exact = cost_of_censoring(pair[1].seeds[:1] if smoke else pair[1].seeds)
     after = (
@@ -173,8 +175,6 @@ def compare_defaults(folder: Path, *, smoke: bool = False, jobs: int = 1) -> tup
         + ", ".join(f"{noise} {ratio:.2f}" for noise, ratio in exact.items())
         + f"; together {geometric_mean(list(exact.values())):.2f}.\n"
     )
-    write(folder / "defaults.md", f"{text}{to_markdown([table])}\n{checks_to_markdown(checks)}{after}")
     cells = [*found[0], *found[1]]
-    write(folder / "defaults.csv", to_csv(cells))
-    write(folder / "defaults.json", to_json(cells))
-    return [table], checks
+    write_answer(folder, "defaults", [table], checks, before=before, after=after, cells=cells)
+    return Answer("Configurations compared", ("defaults",), [table], checks)

@@ -1,4 +1,4 @@
-"""Figures on paper: made without a display, written as PNG and SVG, equal inputs to equal bytes."""
+"""Draw figures without a display and write them as PNG and SVG; equal inputs give equal bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def new_figure(width: float, height: float) -> Any:
-    # Not pyplot: it would keep every figure, and look for a display.
+    # pyplot would keep every figure and look for a display.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -28,7 +28,7 @@ def save_figures(folder: Path, makers: Mapping[str, Callable[[], Any]]) -> list[
             for kind, extra in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
                 path = folder / f"{name}.{kind}"
                 _save(figure, path, kind, extra)
-                figure.set_layout_engine("none")  # the first drawing has found it; finding it twice is slow
+                figure.set_layout_engine("none")  # found by the first drawing; finding it again is slow
                 paths.append(path)
     return paths
 

@@ -1,4 +1,4 @@
-"""What censoring costs whoever knows the form of the noise: exact maximum likelihood, with and without it."""
+"""What censoring costs if the form of the noise is known: exact maximum likelihood with and without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SMALLEST = 1e-4
 
 
 def cost_of_censoring(seeds: Sequence[int]) -> dict[str, float]:
-    """Error of the exact fit to censored values, relative to the same fit to latent values.
+    """Return the error of the exact fit to censored values, relative to the same fit to latent values.
 
     All three noises of the paper are normal given x, with a constant standard deviation or with |a + b x2|.
     Both are fitted by maximum likelihood from the same start. Errors are mean absolute errors of the
@@ -52,7 +52,7 @@ class Normal:
     parameters: NDArray[np.float64]  # β, then s or a and b
 
     def __call__(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and standard deviation at the rows of X."""
+        """Return mean and standard deviation at the rows of X."""
         slopes, scale = np.split(self.parameters, [X.shape[1] + 1])
         raw = scale[0] + (scale[1] * X[:, 2] if len(scale) > 1 else np.zeros(len(X)))
         return np.c_[np.ones(len(X)), X] @ slopes, np.abs(raw) + _SMALLEST
@@ -61,7 +61,7 @@ class Normal:
 def fit_normal(
     X: NDArray[np.float64], y: NDArray[np.float64], below: NDArray[np.bool_], varying: bool
 ) -> Normal:
-    """Maximum likelihood where rows `below` are known only to lie under y."""
+    """Fit by maximum likelihood; of rows `below` only is known that they lie under y."""
     from scipy.optimize import minimize
     from scipy.special import log_ndtr
 
@@ -73,7 +73,7 @@ def fit_normal(
     design = np.c_[np.ones(len(X)), X]
     found = np.r_[np.linalg.lstsq(design, y, rcond=None)[0], [1.0, 1.0] if varying else [1.0]]
     simplex = {"maxiter": 20_000, "maxfev": 40_000, "xatol": 1e-6, "fatol": 1e-6}
-    # The scale has a kink, on which methods that follow a direction may stop.
+    # The scale has a kink, where methods that follow a direction may stop.
     for method, options in (("Nelder-Mead", simplex), ("Powell", {}), ("Nelder-Mead", simplex)):
         found = minimize(loss, found, method=method, options=options).x
     return Normal(found)

@@ -14,8 +14,8 @@ LEVELS = (0.05, 0.5, 0.95)
 class Block:
     """Rows of a table that belong together.
 
-    A quick pass leaves out those that only compile more programs. `repeats`: runs, where they differ from the
-    experiment's.
+    A quick pass leaves out blocks without `quick`, which only compile more programs. `repeats` replaces the
+    number of runs of the experiment.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Experiment:
     together: bool = False  # all blocks at once, which a killed run loses together
 
     def small(self) -> "Experiment":
-        """A quick pass through the same code, with numbers that mean nothing.
+        """Return a quick pass through the same code, with numbers that mean nothing.
 
-        Compiling is most of its time, so all tables use the same levels, and with them the same programs,
-        and the programs of all blocks of a table are compiled together.
+        It spends most of its time compiling. So all tables share their levels, and with them their programs,
+        and all blocks of a table compile together.
         """
         blocks = tuple(replace(block, repeats=None) for block in self.blocks if block.quick)
         return replace(
@@ -69,8 +69,8 @@ class Experiment:
         )
 
 
-# The paper has ten runs. Ten other starts move some means by 0.1, so that the choice of ten could be made to
-# fit: a hundred leave no choice.
+# The paper has ten runs. Ten other starts move some means by 0.1, so one could pick ten that fit. A hundred
+# leave no such choice.
 STARTS = 100
 
 OURS = (Block("ours", (DEFAULT,)), Block("oracle", (ORACLE,)))
@@ -84,6 +84,7 @@ TABLE1 = Experiment(
     ),
     ("zeros",),
     rows="all",
+    sections=(),
     lines=("data", "block"),
     columns=("theta",),
 )

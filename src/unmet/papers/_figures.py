@@ -1,4 +1,4 @@
-"""The paper's figures, and one that it lacks: estimated against true quantiles for each model."""
+"""The figures of Section IV, and one that the paper lacks: estimated against true quantiles by model."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,7 @@ def architecture() -> Any:
 
 
 def distributions() -> Any:
-    """Densities of the latent value at three values of x2; x0 = 1 and x1 = −1, so that its mean is x2."""
+    """Draw densities of the latent value at three values of x2; x0 = 1 and x1 = −1, so its mean is x2."""
     from scipy.stats import norm
 
     figure = new_figure(9, 3.2)
@@ -70,7 +70,7 @@ def distributions() -> Any:
 
 
 def conditional_quantiles() -> Any:
-    """True quantiles of the latent value over x2, for x1 = −1."""
+    """Draw true quantiles of the latent value over x2, for x1 = −1."""
     figure = new_figure(9, 3.2)
     axes = figure.subplots(1, 3)
     for ax, noise in zip(axes, PAPER_NOISES):
@@ -94,15 +94,15 @@ def _truth(noise: str, truth: str) -> NDArray[np.float64]:
 
 
 def _along_line(data: Any) -> Any:
-    """The same kind of data with x0 = 1, x1 = −1 and x2 along a line; only its quantiles are meant."""
+    """Return the same kind of data with x0 = 1, x1 = −1 and x2 along a line, for its quantiles alone."""
     X = np.stack([np.ones_like(_LINE), -np.ones_like(_LINE), _LINE], axis=1)
     return replace(data, X=X)
 
 
 def quantile_curves(*, smoke: bool = False) -> Any:
-    """Each model's quantile curves on each data set, seed 42, over x2 for x1 = −1.
+    """Draw the quantile curves of each model on each data set, seed 42, over x2 for x1 = −1.
 
-    A quick pass shows only models that the tables have compiled already.
+    A quick pass draws only models that the tables have compiled already.
     """
     from unmet.papers._runner import fit_tasks, make_tasks
 

@@ -1,4 +1,4 @@
-"""Generated tables inside a document: what stands between two markers is replaced."""
+"""Put generated tables into a document, between two markers."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,10 +7,10 @@ from unmet.runs import write_bytes
 
 
 def insert_tables(document: Path, folder: Path, names: Iterable[str]) -> list[str]:
-    """Replace what stands between `<!-- name -->` and `<!-- /name -->` by the file `name.md` of the folder.
+    """Replace the text between `<!-- name -->` and `<!-- /name -->` by the file `name.md` of the folder.
 
-    Returns the names that the document has markers for. The document is not touched if a marker is not
-    closed.
+    Return the names that the document has markers for. A marker that is not closed is an error, and the
+    document stays as it is.
     """
     text = document.read_text(encoding="utf-8")
     inserted = []

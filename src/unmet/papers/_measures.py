@@ -34,14 +34,14 @@ def name_level(level: float) -> str:
 
 
 def zeros(prediction: Prediction) -> Iterator[Measured]:
-    """Table I: how many quantiles of the observed value are zero."""
+    """Measure for Table I how many quantiles of the observed value are zero."""
     for k, level in enumerate(prediction.levels):
         share = float(np.mean(prediction.quantiles[:, k] <= 0))
         yield name_level(level), "all", "paper", "% zero", 100 * share
 
 
 def errors(prediction: Prediction) -> Iterator[Measured]:
-    """Table II: errors against true quantiles.
+    """Measure for Table II the errors against true quantiles.
 
     "non-censored" is what the paper computed under that name: rows whose true quantile is above the
     threshold. "observed" are the rows that are in fact not censored.
@@ -64,7 +64,7 @@ def errors(prediction: Prediction) -> Iterator[Measured]:
 
 
 def mean_errors(prediction: Prediction) -> Iterator[Measured]:
-    """Mean absolute errors against the correct truth, all rows."""
+    """Measure mean absolute errors against the correct truth, all rows."""
     true = prediction.truth("exact")
     for k, level in enumerate(prediction.levels):
         yield (
@@ -77,7 +77,7 @@ def mean_errors(prediction: Prediction) -> Iterator[Measured]:
 
 
 def intervals(prediction: Prediction) -> Iterator[Measured]:
-    """Table III: coverage, length and tilted loss (a sum) of the outermost levels, against latent values."""
+    """Measure for Table III coverage, length and summed tilted loss of the outermost levels."""
     low, high = prediction.quantiles[:, 0], prediction.quantiles[:, -1]
     ends, levels = prediction.quantiles[:, [0, -1]], [prediction.levels[0], prediction.levels[-1]]
     for rows, mask in (("all", None), ("non-censored", prediction.latent > 0)):
@@ -93,12 +93,12 @@ def intervals(prediction: Prediction) -> Iterator[Measured]:
 
 
 def crosses(prediction: Prediction) -> Iterator[Measured]:
-    """How many neighbouring levels are in the wrong order, ties included, over all rows."""
+    """Count neighbouring levels in the wrong order, ties included, over all rows."""
     yield "", "all", "", "crosses", metrics.crossings(prediction.quantiles)
 
 
 def crossings(prediction: Prediction) -> Iterator[Measured]:
-    """Table IV: crosses with ties; the crossing loss per row for all rows, as a sum for non-censored ones."""
+    """Measure for Table IV crosses, and the crossing loss: per row for all rows, summed for the others."""
     for rows, mask in (("all", None), ("non-censored", prediction.latent > 0)):
         count = len(prediction.rows) if mask is None else 1
         yield "", rows, "", "crosses", metrics.crossings(prediction.quantiles, rows=mask)

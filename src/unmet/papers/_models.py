@@ -1,4 +1,4 @@
-"""The models of the experiments, as data: settings of an estimator and what it gets to see."""
+"""The models of Section IV as data: settings of an estimator, and what it gets to see."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ class Model:
         stop) or "nothing".
     summed : clip_norm and l2 are meant for the loss summed over rows and levels, as in the paper's
         equations, and not for its mean.
-    seeded : runs differ in their start; otherwise one run tells all.
+    seeded : runs differ in their random start; otherwise one run is enough.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Model:
     truth: str = ""
 
     def but(self, name: str | None = None, sees: str | None = None, **parameters: Any) -> "Model":
-        """The same model with other settings."""
+        """Return the same model with other settings."""
         return replace(
             self,
             name=name or self.name,
@@ -41,9 +41,9 @@ class Model:
         )
 
 
-# What the code that the authors released does in its synthetic experiments: weights drawn, a tenth of the
-# text's learning rate, ten times its patience, no penalty. It is what reproduces Tables II to IV.
-_RELEASED = {
+# The settings of the code that the authors released: random weights, a tenth of the rate in the text,
+# ten times its patience, no penalty. They reproduce Tables II to IV.
+RELEASED_TRAINING = {
     "initialiser": "glorot",
     "learning_rate": 0.001,
     "patience": 100,
@@ -52,7 +52,7 @@ _RELEASED = {
     "clip_norm": 1.0,
 }
 # What the text of the paper says.
-_PRINTED = {
+PRINTED_TRAINING = {
     "initialiser": "ones",
     "learning_rate": 0.01,
     "patience": 10,
@@ -66,7 +66,7 @@ _FREE = {"head": "free", "loss": "published"}
 
 
 def _paper(settings: Mapping[str, Any], *, seeded: bool) -> dict[str, Model]:
-    """The paper's five models with these training settings."""
+    """Return the paper's five models with these training settings."""
     free = Model("", {**_PLAIN, **_FREE, **settings}, validation="stop", summed=True, seeded=seeded)
     tobit = Model(
         "", {**_PLAIN, **settings, "scale": 1.0}, "tobit", validation="stop", summed=True, seeded=seeded
@@ -81,8 +81,8 @@ def _paper(settings: Mapping[str, Any], *, seeded: bool) -> dict[str, Model]:
     return {model.name: model for model in models}
 
 
-RELEASED = _paper(_RELEASED, seeded=True)
-PRINTED = _paper(_PRINTED, seeded=False)
+RELEASED = _paper(RELEASED_TRAINING, seeded=True)
+PRINTED = _paper(PRINTED_TRAINING, seeded=False)
 
 # Trained to the end on the training rows: what the losses themselves ask for. The printed equation has no
 # gradient where all of a quantile lies beyond the threshold, so free quantiles start from ones here too.

@@ -72,7 +72,7 @@ def run_demo(
 
     Steps that are done and unchanged are kept.
     """
-    run, workers = Run(output), jobs_of(jobs)
+    workers = jobs_of(jobs)
     settings = {"size": size, "days": days, "shocks": shocks, "seed": seed}
 
     @cache
@@ -87,15 +87,16 @@ def run_demo(
             )
 
     def write() -> None:
-        shutil.rmtree(run.folder / "city", ignore_errors=True)
-        whole().write(run.folder / "city", snapshots=None)
+        shutil.rmtree(steps.folder / "city", ignore_errors=True)
+        whole().write(steps.folder / "city", snapshots=None)
 
     def compare() -> None:
         from unmet.pipeline._truth import compare_with_truth
 
         write_file(run.folder, FILES["truth.json"], compare_with_truth(run, whole(), progress))
 
-    with Steps(run.folder, source={"city": settings}, replace=replace) as steps:
+    with Steps(output, source={"city": settings}, replace=replace) as steps:
+        run = Run(steps.folder)  # which is not `output` while another run is being replaced
         steps.run("city", write, settings=settings, outputs=["city"])
         with Watching(shown=progress) as watching:
             panel_step(steps, demo_inputs(run.folder / "city"), watching)
@@ -110,4 +111,4 @@ def run_demo(
             outputs=outputs_of("truth"),
         )
         report_step(steps, title=TITLE)
-    return run
+    return Run(output)

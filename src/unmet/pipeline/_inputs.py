@@ -74,10 +74,10 @@ class PanelInputs:
         return {name: value for name, value in asdict(self).items() if name not in read}
 
     @property
-    def source(self) -> dict[str, list[str]]:
-        """What a run folder says it was made from."""
+    def source(self) -> dict[str, list[Path]]:
+        """What a run is made from: files, by their content."""
         files = {"trips": self.trips, "status": self.status, "stations": self.stations}
-        return {name: sorted(path.name for path in paths) for name, paths in files.items()}
+        return {name: list(paths) for name, paths in files.items()}
 
 
 @contextmanager

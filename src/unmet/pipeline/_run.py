@@ -179,7 +179,7 @@ def fit(
         raise ValueError("output must name the folder for model, backtest and lost rides")
     else:
         folder, given = Path(output), checked_panel(source_path)
-        source = {"panel": [source_path.name]}
+        source = {"panel": [source_path]}
     check_exist(places)
     networks, workers = networks_of(network), jobs_of(jobs)
     found = Run(folder, backend=backend)

@@ -1,18 +1,19 @@
-"""Files and processes of long work: atomic files, saved models, shards, resumable runs, progress.
+"""What long work needs: atomic files, saved models, a record of finished steps, processes, progress.
 
-Nothing here imports JAX, DuckDB, rich or loky before it is used.
+JAX, DuckDB, rich and loky are imported on first use.
 """
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
+from unmet.runs._checksum import checksum, code_version, open_regular
 from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._lock import FolderInUseError, FolderLock
-from unmet.runs._manifest import Run, RunError, code_version
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._parcels import Parcel, Parcels
 from unmet.runs._progress import Progress, no_progress, progress
+from unmet.runs._record import RunError
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
-from unmet.runs._steps import Steps, checksum, read_record, stale_steps
+from unmet.runs._steps import Steps, read_record, stale_steps
 from unmet.runs._streams import Stream, StreamLostError, Streams
 from unmet.runs._temporary import TemporaryFolder, remove_abandoned
 from unmet.runs._workers import available_cores
@@ -25,7 +26,6 @@ __all__ = [
     "Parcel",
     "Parcels",
     "Progress",
-    "Run",
     "RunError",
     "ShardError",
     "ShardValueError",
@@ -42,6 +42,7 @@ __all__ = [
     "limit_xla_threads",
     "load_model",
     "no_progress",
+    "open_regular",
     "pack_arrays",
     "progress",
     "read_record",

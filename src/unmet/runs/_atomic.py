@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, whatever kills the writer."""
+"""Files that appear whole or not at all, even if the writer is killed."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ try:  # absent on Windows, where leftovers are then never removed
 except ImportError:  # pragma: no cover
     fcntl = None  # type: ignore[assignment]
 
-# The name says nothing about the target, so that it is short enough wherever the target's name is.
+# The name does not contain that of the target, which may already be as long as the system allows.
 _LEFTOVER = re.compile(r"\.unmet-[0-9a-f]{16}\.part")
 
 _HINTS = {
@@ -34,17 +34,16 @@ _HINTS = {
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str], *, tidy: bool = True) -> Iterator[BinaryIO]:
-    """Open a binary file that takes its place at `path` only when the block ends without an error.
+    """Open a binary file that appears at `path` only when the block ends without an error.
 
-    Until then the bytes live in a hidden temporary file in the same folder. A reader sees the old content
-    or the new, never a mixture; after a crash, the old or the new. A link at `path` is replaced, not
-    followed.
+    Until then the bytes are in a hidden temporary file in the same folder. Readers see the old content or
+    the new, never a mixture, also after a crash. A link at `path` is replaced, not followed.
 
     Parameters
     ----------
     path : path of the file to write; its folder must exist.
-    tidy : first remove what killed writers left in the folder. Turn it off when writing thousands of files
-        into one folder, and call `remove_leftovers` once instead.
+    tidy : first remove what killed writers left in the folder. To write thousands of files into one folder,
+        turn it off and call `remove_leftovers` once.
 
     Raises
     ------
@@ -70,7 +69,7 @@ def atomic_write(path: str | os.PathLike[str], *, tidy: bool = True) -> Iterator
         try:
             yield file
         except OSError as error:
-            # Only a failed write has no file name; whatever else goes wrong in the block is the caller's.
+            # Only a failed write has no file name; any other error is the caller's own.
             if error.filename is None and error.errno in _HINTS:
                 raise explain_error(error, target) from error
             raise
@@ -85,13 +84,13 @@ def atomic_write(path: str | os.PathLike[str], *, tidy: bool = True) -> Iterator
             os.unlink(temporary)
         raise
     finally:
-        with contextlib.suppress(OSError):  # a failed flush fails again here, and is already reported
+        with contextlib.suppress(OSError):  # a failed flush was reported already, and fails again here
             file.close()
     sync_folder(target.parent)
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes, *, tidy: bool = True) -> None:
-    """Write `data` to `path` at once; see `atomic_write`."""
+    """Write `data` to `path`, whole or not at all; see `atomic_write`."""
     with atomic_write(path, tidy=tidy) as file:
         file.write(data)
 
@@ -99,8 +98,8 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, *, tidy: bool = True)
 def remove_leftovers(folder: str | os.PathLike[str]) -> int:
     """Remove the temporary files of killed writers from `folder`; return how many.
 
-    A living writer holds a lock on its file, and the system drops that lock when the writer dies, so a file
-    that can be locked has no owner.
+    A writer holds a lock on its file, and the system drops the lock when the writer dies. A file that can be
+    locked therefore has no owner.
     """
     if fcntl is None:  # pragma: no cover
         return 0
@@ -123,12 +122,12 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> int:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file name is that of a temporary file of `atomic_write`."""
+    """Return whether `atomic_write` gives this name to temporary files."""
     return _LEFTOVER.fullmatch(name) is not None
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Make new names in `folder` survive a power cut, where the system can."""
+    """Make new names in `folder` survive a power cut, where the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:
@@ -138,7 +137,7 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
 
 
 def _open_locked(folder: Path) -> tuple[int, Path]:
-    """A new temporary file, opened and locked as ours."""
+    """Open and lock a new temporary file."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     for _ in range(100):
         temporary = folder / f".unmet-{secrets.token_hex(8)}.part"
@@ -147,18 +146,18 @@ def _open_locked(folder: Path) -> tuple[int, Path]:
             return descriptor, temporary
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # another process caught it before we did, and removes it as ownerless
+        except BlockingIOError:  # another process locked it first, and removes it as ownerless
             os.close(descriptor)
             continue
         except OSError:
-            return descriptor, temporary  # no locks on this file system: nothing can remove it either
+            return descriptor, temporary  # this file system has no locks, so nothing removes it either
         if os.fstat(descriptor).st_nlink:
             return descriptor, temporary
         os.close(descriptor)
-    raise OSError(errno.EBUSY, "no temporary file could be made")
+    raise OSError(errno.EBUSY, "cannot make a temporary file")
 
 
 def explain_error(error: OSError, target: Path) -> OSError:
-    """The same error with the path and a reason in words."""
+    """Return the same error with the path and a reason in words."""
     hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
     return OSError(error.errno or errno.EIO, f"cannot write {target.name}: {hint}", str(target))

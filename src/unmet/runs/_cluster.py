@@ -1,4 +1,4 @@
-"""Shards on a Dask cluster, behind the same interface as processes on this machine."""
+"""Run shards on a Dask cluster, with the interface of processes on this machine."""
 
 import secrets
 from collections.abc import Iterable, Iterator
@@ -11,10 +11,9 @@ from unmet.runs._workers import call, pack
 def run_on_cluster(
     function: Any, shards: Iterable[Any], cluster: Any, initializer: Any
 ) -> Iterator[tuple[int, Any]]:
-    """Send shards to a Dask scheduler, at most two for each of its threads ahead of what was yielded.
+    """Send shards to a Dask scheduler, at most two per thread ahead of what was yielded.
 
-    Dask itself runs the shards of a lost worker again elsewhere. unmet must be installed on the workers, in
-    the same version.
+    Dask reruns the shards of a lost worker elsewhere. The workers need the same version of unmet.
     """
     try:
         import distributed

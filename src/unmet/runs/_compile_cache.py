@@ -1,4 +1,4 @@
-"""Compiled programs kept on disk between runs, so that JAX compiles each of them once per machine."""
+"""Keep compiled programs on disk, so that JAX compiles each of them once per machine."""
 
 import contextlib
 import hashlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _OFF = {"off", "0", "no", "false"}
-# Settings by which JAX leaves out what is small or quick to compile: name, its default, ours (no limit).
+# JAX does not cache what is small or quick to compile: name of the setting, its default, ours (no limit).
 _LIMITS = (
     ("jax_persistent_cache_min_compile_time_secs", 1.0, 0.0),
     ("jax_persistent_cache_min_entry_size_bytes", 0, -1),
@@ -27,9 +27,9 @@ _SETTLED_SECONDS = 10.0
 def enable_compile_cache() -> Path | None:
     """Point JAX's persistent compilation cache to a folder of this user, and return that folder.
 
-    Nothing is changed, and None returned, if the user has chosen a folder (`JAX_COMPILATION_CACHE_DIR` or
-    JAX's configuration), has turned the cache off there or with `UNMET_COMPILE_CACHE=off`, or if the folder
-    cannot be used. The cache only saves time: a damaged entry is compiled again.
+    Change nothing and return None if the user chose a folder (`JAX_COMPILATION_CACHE_DIR` or JAX's
+    configuration), turned the cache off there or with `UNMET_COMPILE_CACHE=off`, or if the folder cannot be
+    used. The cache only saves time: a damaged entry is compiled again.
     """
     if os.environ.get("UNMET_COMPILE_CACHE", "").strip().lower() in _OFF:
         return None
@@ -51,13 +51,13 @@ def enable_compile_cache() -> Path | None:
         for name, default, ours in _LIMITS:
             if getattr(config, name) == default and name.upper() not in os.environ:
                 config.update(name, ours)
-    # Said again at every call: whoever catches warnings, as pytest does, drops our filter afterwards.
+    # Repeated at every call: whoever catches warnings, as pytest does, drops the filter afterwards.
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
     return folder
 
 
 def _cache_root() -> Path:
-    """The user's cache folder for unmet."""
+    """Return the user's cache folder for unmet."""
     chosen = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(chosen):
         return Path(chosen) / "unmet"
@@ -70,7 +70,7 @@ def _cache_root() -> Path:
 
 
 def _folder_name() -> str:
-    """Programs run only on the processor and the version of XLA that they were compiled for."""
+    """Return a name for programs that run only on this processor and this version of XLA."""
     import jaxlib
 
     return f"xla-{jaxlib.__version__}-{hashlib.sha256(_processor().encode()).hexdigest()[:16]}"
@@ -87,7 +87,7 @@ def _processor() -> str:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Make the folder if need be; programs in it are run, so nobody else may write there."""
+    """Make the folder if needed. Programs in it are executed, so nobody else may be able to write there."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.stat()

@@ -1,4 +1,4 @@
-"""A folder belongs to one process at a time; a dead owner does not count."""
+"""One process at a time works in a folder; the lock of a dead process is taken over."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ LOCK_NAME = ".lock"
 
 
 class FolderInUseError(ValueError):
-    """Another living process works in the folder; `pid` is its number, None if it could not be read."""
+    """Another process works in the folder; `pid` is its number, or None if it could not be read."""
 
     def __init__(self, message: str, pid: int | None) -> None:
         super().__init__(message)
@@ -20,10 +20,10 @@ class FolderInUseError(ValueError):
 
 
 class FolderLock:
-    """Context manager that keeps `folder` for this process.
+    """Context manager that reserves `folder` for this process.
 
-    The system itself releases the lock when its owner ends, however it ends, so there are no stale locks:
-    a file that a killed owner left behind is simply taken over.
+    The system releases the lock when its owner ends, however it ends, so there are no stale locks. A lock
+    file left behind by a killed owner is simply taken over.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -40,14 +40,14 @@ class FolderLock:
                 raise explain_error(error, self._path) from error
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if self._is_current(descriptor):  # else its last owner removed it between our two calls
+                if self._is_current(descriptor):  # else its owner removed it between our two calls
                     os.ftruncate(descriptor, 0)
                     os.pwrite(descriptor, f"{os.getpid()} {socket.gethostname()}\n".encode(), 0)
                     self._descriptor = descriptor
             except BlockingIOError:
                 pid, owner = _owner(descriptor)
                 raise FolderInUseError(
-                    f"{self._path.parent} is in use by {owner}: wait until it ends, or choose another folder",
+                    f"{self._path.parent} is in use by {owner}: wait for it, or choose another folder",
                     pid,
                 ) from None
             finally:
@@ -73,7 +73,7 @@ class FolderLock:
 
 def _owner(descriptor: int) -> tuple[int | None, str]:
     words = os.pread(descriptor, 300, 0).decode("utf-8", "replace").split()
-    if not words or not words[0].isdecimal():  # locked, but its owner has not yet written its number
+    if not words or not words[0].isdecimal():  # locked, but the owner has not written its number yet
         return None, "another process"
     where = "" if words[1:2] == [socket.gethostname()] else f" on {' '.join(words[1:])}"
     return int(words[0]), f"process {words[0]}{where}"

@@ -1,4 +1,4 @@
-"""A saved model: a folder with `model.json` and one weights file, replaced together or not at all."""
+"""Saved models: a folder with `model.json` and one weights file, replaced together or not at all."""
 
 import contextlib
 import hashlib
@@ -26,20 +26,20 @@ _TRIES = 5
 
 
 class ModelFileError(ValueError):
-    """A model folder is missing, damaged, of an unknown version, or asked to hold what it cannot."""
+    """A model folder is missing, damaged or of an unknown version, or cannot hold what it is given."""
 
 
 def save_model(path: str | os.PathLike[str], config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Save a model in the folder `path`, which is made if needed.
 
-    The weights go to a file named by their own SHA-256; then `model.json`, which names that file, is replaced
-    in one step; then weights that nothing names any more are removed. Killed at any moment, the folder holds
-    the old model or the new one. Savers of one folder wait for each other.
+    The weights go to a file named by their SHA-256. Then `model.json`, which names that file, is replaced in
+    one step, and unused weights are removed. After a kill at any moment the folder holds the old model or the
+    new one. Savers of one folder wait for each other.
 
     Parameters
     ----------
     path : folder of the model. A model that is already there is replaced.
-    config : what describes the model: str, int, finite float, bool, None, and lists and dicts of these.
+    config : description of the model: str, int, finite float, bool, None, and lists and dicts of these.
         Floats come back exactly.
     arrays : weights by name: float32, float64, int32, int64, uint32 or bool, all finite.
 
@@ -83,10 +83,10 @@ def save_model(path: str | os.PathLike[str], config: dict[str, Any], arrays: dic
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Config and arrays of the model in the folder `path`.
+    """Return config and arrays of the model in the folder `path`.
 
-    Nothing in the folder is executed, every size is checked before it is read, and every byte is covered by
-    a checksum. If another process replaces the model meanwhile, the new one is loaded.
+    Nothing in the folder is executed, every size is checked before reading, and every byte is covered by a
+    checksum. If another process replaces the model meanwhile, the new one is loaded.
 
     Raises
     ------
@@ -103,9 +103,8 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         try:
             return description["config"], _read_weights(weights, description["weights"])
         except FileNotFoundError:
-            if (
-                attempt == _TRIES - 1
-            ):  # before that, a saver may have replaced the model since we read its name
+            # Before the last attempt, a saver may have replaced the model since we read its name.
+            if attempt == _TRIES - 1:
                 raise ModelFileError(f"{weights} is missing: the model is incomplete") from None
     raise AssertionError("unreachable")
 
@@ -125,8 +124,7 @@ def _read_description(path: Path) -> dict[str, Any]:
         if type(document.get("version")) is not int or document["version"] != VERSION:
             found = str(document.get("version"))[:20]
             raise ValueError(
-                f"has version {found} of the form, and this unmet reads only {VERSION} "
-                "(a later unmet may read it)"
+                f"has version {found}, and this unmet reads only version {VERSION} (try a later one)"
             )
         checksum = document.pop("checksum", None)
         if checksum != _checksum(document):
@@ -139,14 +137,14 @@ def _check_description(document: dict[str, Any]) -> None:
     if set(document) != {"format", "version", "config", "weights"} or not isinstance(
         document["config"], dict
     ):
-        raise ValueError("has other entries than a model has")
+        raise ValueError("has entries that a model does not have")
     weights = document["weights"]
     if not isinstance(weights, dict) or set(weights) != {"file", "sha256", "bytes"}:
-        raise ValueError("describes its weights by something else than file, sha256 and bytes")
+        raise ValueError("must describe its weights by file, sha256 and bytes")
     name = weights["file"]
     match = _WEIGHTS_NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None or match[1] != weights["sha256"] or type(weights["bytes"]) is not int:
-        raise ValueError("names a weights file in a way that unmet does not")
+        raise ValueError("names its weights file wrongly")
 
 
 def _read_weights(path: Path, expected: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -163,7 +161,7 @@ def _read_weights(path: Path, expected: dict[str, Any]) -> dict[str, np.ndarray]
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what goes wrong with one file into a ModelFileError; a missing file is left to the caller."""
+    """Turn errors with one file into a ModelFileError; a missing file is left to the caller."""
     try:
         yield
     except FileNotFoundError:
@@ -176,7 +174,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _open_plain(path: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a plain file for reading: no link is followed, and no pipe or device blocks or answers."""
+    """Open a plain file for reading; follow no link, read no pipe or device."""
     if path.is_symlink():
         raise ValueError("is a link: the files of a model must be plain files")
     flags = os.O_RDONLY
@@ -191,7 +189,7 @@ def _open_plain(path: Path) -> Iterator[tuple[BinaryIO, int]]:
 
 @contextlib.contextmanager
 def _only_saver(folder: Path) -> Iterator[None]:
-    """Keep other savers out: one could remove the weights that another is about to name."""
+    """Keep other savers out: they could remove the weights that this one is about to name."""
     if fcntl is None:  # pragma: no cover
         yield
         return
@@ -215,7 +213,7 @@ def _folder(path: str | os.PathLike[str]) -> Path:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Do not overwrite another program's model.json; one that cannot be read is a broken model of ours."""
+    """Refuse to overwrite another program's model.json; an unreadable one is a broken model of ours."""
     try:
         with _open_plain(folder / _JSON_NAME) as (file, _):
             document = parse_json(file.read(MAX_JSON_BYTES))

@@ -1,4 +1,4 @@
-"""Pickles of many small arrays, all their bytes in one piece: each on its own costs microseconds."""
+"""Pickle many small arrays with all their bytes in one piece; one by one, each costs microseconds."""
 
 import io
 import pickle
@@ -14,9 +14,9 @@ _current = threading.local()
 
 
 def pack_arrays(items: Any) -> Packed:
-    """Plain pickle of `items`, and the bytes of all plain arrays in it.
+    """Return a plain pickle of `items` and the bytes of all plain arrays in it.
 
-    Raises what pickle raises for functions and classes that cannot be imported by name.
+    Functions and classes that cannot be imported by name raise what pickle raises.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def pack_arrays(items: Any) -> Packed:
 
 
 def unpack_arrays(packed: tuple[bytes, bytearray | mmap], *, copy: bool = True) -> Any:
-    """What was packed. Without a copy, arrays are views of the common bytes and keep all of them alive."""
+    """Return what was packed. Without a copy, arrays are views that keep the bytes of all arrays alive."""
     _current.buffer, _current.copy = packed[1], copy
     try:
         return pickle.loads(packed[0])

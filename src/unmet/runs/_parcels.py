@@ -1,6 +1,6 @@
-"""Large things for worker processes: their arrays lie in shared memory instead of going through a pipe.
+"""Large arrays for worker processes go through shared memory instead of a pipe.
 
-A pipe passes 64 KiB at a time, and only while both ends have a core; meanwhile a worker waits.
+A pipe passes 64 KiB at a time, and only while both ends have a core; a worker would wait for it.
 """
 
 import contextlib
@@ -22,21 +22,21 @@ _SMALL = 1 << 20
 
 @dataclass(frozen=True)
 class Parcel:
-    """Something on its way to another process; make one with `Parcel.of` or, for large ones, `Parcels`."""
+    """Items on their way to another process; made by `Parcel.of`, or by `Parcels` for large arrays."""
 
     items: Any  # as they are, or pickled where there are `arrays`
     arrays: bytearray | str | None  # the bytes of all arrays, or the file that holds them
 
     @classmethod
     def of(cls, items: Any) -> "Parcel":
-        """Everything through the pipe, arrays in one piece where plain pickle can."""
+        """Return a parcel for the pipe, with all arrays in one piece if plain pickle can handle the items."""
         try:
             return cls(*pack_arrays(items))
         except (pickle.PicklingError, AttributeError, TypeError):  # such as a network of the user's own
             return cls(items, None)
 
     def open(self, *, copy: bool = True) -> Any:
-        """The items. Without a copy, arrays are views that keep the bytes of all of them alive."""
+        """Return the items. Without a copy, arrays are views that keep the bytes of all arrays alive."""
         if self.arrays is None:
             return self.items
         if not isinstance(self.arrays, str):
@@ -48,10 +48,10 @@ class Parcel:
 
 
 class Parcels:
-    """A folder in shared memory for the parcels under way, gone with all of them at the end.
+    """A folder in shared memory for parcels, removed with all of them at the end.
 
-    It travels to workers, which put their answers into it. It is registered with loky's tracker, a process
-    that outlives this one, so that not even a kill leaves it behind.
+    Workers get the folder too and put their answers into it. loky's tracker, a process that outlives this
+    one, removes it even after a kill.
 
     Examples
     --------
@@ -75,15 +75,15 @@ class Parcels:
         resource_tracker.unregister(self._folder, "folder")
 
     def pack(self, items: Any) -> Parcel:
-        """A parcel that can be opened, also several times, until it is dropped."""
+        """Return a parcel that can be opened any number of times until it is dropped."""
         parcel = Parcel.of(items)
         if isinstance(parcel.arrays, bytearray) and len(parcel.arrays) >= _SMALL:
-            with contextlib.suppress(OSError):  # no such memory, or it is full: through the pipe then
+            with contextlib.suppress(OSError):  # no shared memory, or it is full: use the pipe
                 return Parcel(parcel.items, self._write(parcel.arrays))
         return parcel
 
     def drop(self, parcel: Parcel) -> None:
-        """Free the memory of a parcel that nobody will open again; who has opened it keeps what it has."""
+        """Free the memory of a parcel that nobody will open again; what was opened stays valid."""
         if isinstance(parcel.arrays, str):
             with contextlib.suppress(OSError):
                 os.unlink(parcel.arrays)

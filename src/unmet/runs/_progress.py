@@ -1,4 +1,4 @@
-"""The one progress bar: done of total, rate, time left; silent unless somebody is watching."""
+"""The progress bar: done of total, rate, time left; silent unless stderr is a terminal."""
 
 import os
 import sys
@@ -17,14 +17,14 @@ _ONE_BAR = threading.Lock()
 
 
 def progress(total: int | None, label: str, unit: str, shown: bool | None = None) -> "Progress":
-    """A context manager that counts finished work and may show it on stderr.
+    """Return a context manager that counts finished work and may show it on stderr.
 
     Parameters
     ----------
-    total : how many there are; None if that is not known.
+    total : how many there are; None if unknown.
     label : what is being done, such as "Training".
     unit : what is counted, in the plural, such as "networks".
-    shown : True or False, or None to show it if stderr is a terminal and the work takes over a second.
+    shown : whether to show it. None shows it if stderr is a terminal and the work takes over a second.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def progress(total: int | None, label: str, unit: str, shown: bool | None = None
 
 @contextmanager
 def no_progress() -> Iterator[None]:
-    """No bar is drawn inside, whatever it says itself."""
+    """Draw no progress bar inside the block, not even one with `shown=True`."""
     claimed = _ONE_BAR.acquire(blocking=False)
     try:
         yield
@@ -70,7 +70,7 @@ class Progress:
         self._claimed = False
 
     def advance(self, number: int = 1) -> None:
-        """Say that `number` more are finished."""
+        """Count `number` more as finished."""
         with self._lock:
             self.done += number
             if self._display is not None:
@@ -126,7 +126,7 @@ class Progress:
 
 
 def _watched() -> bool:
-    """Whether stderr is a terminal that can draw."""
+    """Return whether stderr is a terminal that can draw."""
     try:
         return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     except ValueError:  # closed
@@ -151,7 +151,7 @@ def _rich_display(bar: Progress) -> Any:
     console = Console(stderr=True)
     label = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True))
     left = TimeRemainingColumn(compact=True, elapsed_when_finished=True, table_column=Column(no_wrap=True))
-    # A narrow terminal gets a short bar, then none, then no rate, sooner than words in pieces.
+    # In a narrow terminal the bar shrinks, then goes, then the rate goes; words are never cut.
     total = bar.total or 0
     room = console.width - len(bar._label) - len(f"{total:,}/{total:,} {bar._unit}") - len(" 00:00:00 ")
     columns: list[ProgressColumn] = [label]

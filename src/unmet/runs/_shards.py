@@ -1,6 +1,6 @@
-"""Run a function over shards of work: here, in one process per core, or on a cluster.
+"""Run a function over shards of work: in this process, in one process per core, or on a cluster.
 
-This is the only place in the package that starts processes.
+No other module of the package starts processes.
 """
 
 import os
@@ -16,12 +16,12 @@ Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
 _IDLE_SECONDS = 120
-# How often a shard may be under way when a worker dies before we stop trying.
+# A shard is given up after this many deaths of its worker.
 _MAX_DEATHS = 2
 
 
 class ShardError(RuntimeError):
-    """A shard failed. `index` says which one; `__cause__` is what it raised, where that could be sent."""
+    """A shard failed. `index` says which; `__cause__` is what it raised, if that could be sent."""
 
     def __init__(self, message: str, index: int) -> None:
         super().__init__(message)
@@ -43,15 +43,15 @@ def run_shards(
     cluster: Any = None,
     initializer: Callable[[], object] | None = None,
 ) -> Iterator[tuple[int, Result]]:
-    """Yield `(index, function(shard))` for every shard, as they finish.
+    """Yield `(index, function(shard))` for each shard as it finishes.
 
     Parameters
     ----------
-    function : pure function of one shard. It is sent by value if workers cannot import it, so lambdas and
-        functions of scripts and notebooks work.
+    function : pure function of one shard. Lambdas and functions of scripts and notebooks work too: what a
+        worker cannot import is sent by value.
     shards : any iterable. It is read as workers become free, at most `2 * jobs` ahead of what was yielded.
-    jobs : number of processes. 1 runs everything here, in order. More start workers, each on one core, which
-        stay for the next call until they have been idle for two minutes.
+    jobs : number of processes. 1 runs all shards in this process, in order. More start workers, each on one
+        core, which wait two minutes for the next call.
     cluster : address of a Dask scheduler, or a Dask `Client`, to send the shards there; needs the extra
         `unmet[cluster]`.
     initializer : called once in every process before its first shard.
@@ -63,8 +63,8 @@ def run_shards(
 
     Notes
     -----
-    Inside a worker the shards always run in that worker: workers start no processes. A shard that was under
-    way when a worker died is run again once. Ctrl-C ends the workers and raises KeyboardInterrupt.
+    Workers start no processes: inside one, all shards run there. A shard whose worker died is run once more.
+    Ctrl-C ends the workers and raises KeyboardInterrupt.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def run_shards(
 
 
 def unwrap(index: int, result: Any) -> Any:
-    """The result of a shard, or the exception that it sent."""
+    """Return the result of a shard, or raise the exception that it sent."""
     if not isinstance(result, Failure):
         return result
     if result.error is None:
@@ -174,7 +174,7 @@ def _run_in_processes(
         if not healthy:
             for future in pending:
                 future.cancel()
-        # Nothing may run on behind the caller's back; a pool that is at rest is kept.
+        # Nothing may go on running unseen; a pool at rest is kept.
         if not healthy and any(not future.done() for future in pending):
             _drop_pool(pool)
         else:
@@ -186,8 +186,8 @@ def _check_deaths(deaths: dict[int, int]) -> None:
     if lost:
         names = ", ".join(map(str, lost[:10]))
         raise ShardError(
-            f"worker processes died {_MAX_DEATHS} times while shards {names} were under way: they were "
-            "killed, ran out of memory, or crashed. Try fewer jobs, or jobs=1 to see the failure here",
+            f"worker processes died {_MAX_DEATHS} times while shards {names} were running: they were killed, "
+            "ran out of memory, or crashed. Try fewer jobs, or jobs=1 to see the failure in this process",
             lost[0],
         )
 

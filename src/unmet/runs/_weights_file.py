@@ -1,4 +1,4 @@
-"""Named arrays to and from the safetensors form, with every size checked before anything is read."""
+"""Named arrays to and from safetensors; every size is checked before anything is read."""
 
 import math
 import re
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.:/\[\]-]+", re.ASCII)
 
 
 def weights_to_bytes(arrays: dict[str, np.ndarray]) -> bytes:
-    """The safetensors form of `arrays`; ValueError names the array that cannot be stored."""
+    """Return `arrays` as safetensors; a ValueError names the array that cannot be stored."""
     if len(arrays) > MAX_TENSORS:
         raise ValueError(f"there are {len(arrays)} arrays, more than the {MAX_TENSORS} allowed")
     ready = {}
@@ -66,7 +66,7 @@ def check_header(file: BinaryIO, size: int) -> None:
 
 
 def weights_from_bytes(data: bytes) -> dict[str, np.ndarray]:
-    """Arrays, writable and in native order, from bytes whose header passed `check_header`."""
+    """Return writable arrays in native byte order from bytes whose header passed `check_header`."""
     try:
         # Sorted, because safetensors gives them in an order that changes from run to run.
         arrays = {name: np.array(values) for name, values in sorted(load_tensors(data).items())}
@@ -78,10 +78,10 @@ def weights_from_bytes(data: bytes) -> dict[str, np.ndarray]:
 
 
 def _checked_span(name: str, entry: Any) -> tuple[int, int]:
-    """Where the values of one array lie, once its name, dtype, shape and length agree."""
+    """Return where the values of an array are, after checking its name, dtype, shape and length."""
     _check_name(name)
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise ValueError(f"describes array {name!r} by something else than dtype, shape and data_offsets")
+        raise ValueError(f"must describe array {name!r} by dtype, shape and data_offsets")
     dtype, shape, span = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ValueError(f"has array {name!r} of dtype {str(dtype)[:20]!r}: only {_ALLOWED} are read")

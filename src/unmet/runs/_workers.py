@@ -1,4 +1,4 @@
-"""What a worker process is: one core, one thread, no Ctrl-C of its own, gone when its parent is gone."""
+"""A worker process: one core, one thread, ignores Ctrl-C, ends when its parent does."""
 
 import atexit
 import contextlib
@@ -27,7 +27,7 @@ _ONE_THREAD = (
     "NUMEXPR_NUM_THREADS",
 )
 
-# Kept as long as the worker lives: a core is ours while its socket is bound.
+# Kept as long as the worker lives: a core is taken while its socket is bound.
 _CORE: list[socket.socket] = []
 _FUNCTIONS: dict[bytes, Any] = {}
 _INITIALISED: set[bytes] = set()
@@ -35,22 +35,22 @@ _SETTLED: set[bytes] = set()
 
 
 class Failure(NamedTuple):
-    """An exception on its way home; `error` is None where it cannot be pickled."""
+    """An exception sent back from a worker; `error` is None if it cannot be pickled."""
 
     error: bytes | None
     text: str
 
 
 def in_worker() -> bool:
-    """Whether this process is a worker, which starts no processes of its own."""
+    """Return whether this process is a worker; workers start no processes."""
     return _MARK in os.environ
 
 
 def worker_environment() -> dict[str, str]:
-    """Variables that a worker starts with, beside those of its parent.
+    """Return the environment variables of a worker, on top of those of its parent.
 
     BLAS and OpenMP get one thread. XLA gets as many as in the parent, all on the worker's one core, because
-    their number decides the last bits of its results; for the same reason XLA's flags stay the parent's.
+    their number decides the last bits of results. For the same reason XLA's flags stay those of the parent.
     """
     environment = dict.fromkeys(_ONE_THREAD, "1")
     environment[_MARK] = "1"
@@ -59,7 +59,7 @@ def worker_environment() -> dict[str, str]:
 
 
 def start_worker(parent: int, cores: list[int]) -> None:
-    """Make this process a worker of `parent`, on a core of its own where one is free."""
+    """Make this process a worker of `parent`, on a core of its own if one is free."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent acts on it
     _take_core(cores)
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
@@ -70,10 +70,10 @@ def start_worker(parent: int, cores: list[int]) -> None:
 
 
 def _take_core(cores: list[int]) -> None:
-    """Pin this process to the first core that no other worker holds; without a free one, to none.
+    """Pin this process to the first core that no other worker holds, if there is one.
 
     A name in the abstract socket space has one owner on the machine, needs no file, and is free again when
-    its owner dies. Only Linux has it, and only Linux can pin.
+    its owner dies. Only Linux has such names, and only Linux can pin.
     """
     if not hasattr(os, "sched_setaffinity") or not sys.platform.startswith("linux"):  # pragma: no cover
         return
@@ -98,7 +98,7 @@ def _leave_with(parent: int) -> None:
 
 
 def pack(function: Callable[..., Any]) -> bytes:
-    """A function as bytes, by value where the worker could not import it."""
+    """Return a function as bytes, by value if the worker could not import it."""
     import cloudpickle
 
     return cloudpickle.dumps(function)
@@ -124,25 +124,25 @@ def call(function: bytes, initializer: bytes | None, shard: Any) -> Any:
 
 
 def _settle(function: bytes) -> None:
-    """Leave what the first call made, modules and programs, out of later garbage collections.
+    """Exclude what the first call made, modules and programs, from later garbage collections.
 
-    loky makes one after nearly every task, and with JAX loaded each would take a fifth of a second.
+    loky collects after nearly every task, and with JAX loaded each collection takes a fifth of a second.
     """
     if in_worker() and _digest(function) not in _SETTLED:
         _SETTLED.add(_digest(function))
         if len(_SETTLED) == 1:
-            atexit.register(gc.unfreeze)  # else DuckDB complains of leaks when the worker ends
+            atexit.register(gc.unfreeze)  # otherwise DuckDB reports leaks when the worker ends
         gc.collect()
         gc.freeze()
 
 
 def available_cores() -> int:
-    """How many cores this process may use: the most `jobs` that can help."""
+    """Return how many cores this process may use; more `jobs` than that do not help."""
     return len(allowed_cores())
 
 
 def _unpacked(function: bytes) -> Any:
-    """The same object for the same bytes, so that what it compiled or cached lives from shard to shard."""
+    """Return the same object for the same bytes, so that what it compiled or cached lasts between shards."""
     key = _digest(function)
     if key not in _FUNCTIONS:
         while len(_FUNCTIONS) >= 8:

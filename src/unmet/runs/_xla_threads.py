@@ -1,4 +1,4 @@
-"""How many threads XLA uses inside one process, because the last bits of its results depend on it."""
+"""The number of threads that XLA uses in a process; the last bits of its results depend on it."""
 
 import os
 import sys
@@ -10,10 +10,9 @@ _VARIABLES = ("PJRT_NPROC", "NPROC")
 def limit_xla_threads() -> bool:
     """Let XLA use one thread in this process, unless the user chose a number or JAX is already running.
 
-    Long sums are split by the number of threads, so results of one process differ in the last bits from
-    those of another with more threads. With one thread everywhere, a fit gives the same bits in the main
-    process, in a worker, on a cluster, and on machines with more cores. Call it before the first use of
-    JAX; returns whether XLA will use one thread.
+    XLA splits long sums by the number of threads, so the last bits of a result depend on that number. With
+    one thread everywhere, a fit gives the same bits in the main process, in a worker, on a cluster and on
+    machines with more cores. Call this before the first use of JAX. Return whether XLA will use one thread.
     """
     if not any(os.environ.get(name) for name in _VARIABLES) and not _jax_is_running():
         os.environ["PJRT_NPROC"] = "1"
@@ -21,7 +20,7 @@ def limit_xla_threads() -> bool:
 
 
 def xla_threads() -> int:
-    """Threads that XLA uses in this process, or would use if JAX were started now."""
+    """Return how many threads XLA uses in this process, or would use if JAX started now."""
     for name in _VARIABLES:
         value = os.environ.get(name, "")
         if value.isdecimal() and int(value) > 0:
@@ -30,7 +29,7 @@ def xla_threads() -> int:
 
 
 def allowed_cores() -> list[int]:
-    """Numbers of the cores on which this process may run."""
+    """Return the numbers of the cores on which this process may run."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))  # pragma: no cover

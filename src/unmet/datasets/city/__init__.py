@@ -1,9 +1,11 @@
 """A simulated city with known latent demand: places, rides, feeds and the truth behind them."""
 
 from unmet.datasets.city._city import City, Rides, make_city
+from unmet.datasets.city._demand import make_events, make_rate, make_requests
 from unmet.datasets.city._replay import even_targets, morning_targets, replay
 from unmet.datasets.city._settings import SIZES, CitySettings
 from unmet.datasets.city._truth import Stock, Truth
+from unmet.datasets.city._weather import make_weather
 from unmet.datasets.city._write import write_city
 
 __all__ = [
@@ -15,6 +17,10 @@ __all__ = [
     "Truth",
     "even_targets",
     "make_city",
+    "make_events",
+    "make_rate",
+    "make_requests",
+    "make_weather",
     "morning_targets",
     "replay",
     "write_city",

@@ -1,4 +1,4 @@
-"""From every start to one figure per cell: the paper's rules of exclusion and choice, then averages."""
+"""From many starts to one figure per cell: the paper's rules of exclusion and choice, then averages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.papers.mobility._models import AS_PUBLISHED, COVERAGE
-from unmet.papers.mobility._parquet import read_parquet
+from unmet.papers.mobility._bikes import INTENSITIES
+from unmet.papers.mobility._grid_models import AS_PUBLISHED, COVERAGE
+from unmet.papers.mobility._protocols import read_rows
 from unmet.tables import Columns
 
 _WIDEST = 2.0  # times the mean of train y: a wider validation interval excludes a start
@@ -33,22 +34,20 @@ class BikeCell:
     excluded: int
 
     def mean(self, measure: str) -> float:
-        """NaN where nothing was left."""
-        found = self.values[measure]
-        found = found[np.isfinite(found)]
-        return float(found.mean()) if len(found) else float("nan")
+        """Return the mean over censorings, NaN where nothing was left."""
+        return _finite_mean(self.values[measure])
 
 
 def read_cells(paths: Sequence[Path]) -> list[BikeCell]:
-    """The cells of a finished grid, in the order of hubs, intensities, γ; models as they come."""
-    return choose(read_parquet(paths, _KEYS))
+    """Return the cells of a finished grid, in the order of hubs, intensities, γ; models as they come."""
+    return choose(read_rows(paths, _KEYS))
 
 
 def choose(table: Columns) -> list[BikeCell]:
     """Apply the paper's rules to the starts of each censoring, and gather the censorings of each cell.
 
-    A start counts if its validation MIL is at most twice the mean of train y; of those that count, the one
-    whose validation ICP is closest to 0.9 is taken, the first of several. Models with one start are exempt.
+    A start counts if its validation MIL is at most twice the mean of train y. Of those that count, the first
+    whose validation ICP is closest to 0.9 is taken. Models with one start are exempt.
     """
     measures = [name for name in (*MEASURES, *ERRORS) if name in table]
     groups: dict[tuple[str, str, float, str, str], dict[int, list[int]]] = {}
@@ -76,17 +75,17 @@ def _choose_start(table: Columns, rows: NDArray[np.intp], block: str) -> int | N
 
 
 def names(cells: Sequence[BikeCell], field: str) -> list:
-    """The values of a field in the order in which they first appear."""
+    """Return the values of a field in the order in which they first appear."""
     return list(dict.fromkeys(getattr(cell, field) for cell in cells))
 
 
-def pick(cells: Sequence[BikeCell], **wanted: object) -> list[BikeCell]:
-    """The cells whose fields have the wanted values."""
-    return [cell for cell in cells if all(getattr(cell, name) == value for name, value in wanted.items())]
+def intensities(cells: Sequence[BikeCell]) -> list[str]:
+    """Return the intensities of the cells, the lowest first."""
+    return [name for name in INTENSITIES if name in names(cells, "intensity")]
 
 
 def distance(cells: Sequence[BikeCell], measure: str = "icp") -> float:
-    """Mean over cells of how far their mean coverage is from 0.9; a cell without any result counts as 0."""
+    """Return the mean over cells of how far their coverage is from 0.9; a cell without a result covers 0."""
     found = [
         abs((0.0 if np.isnan(value) else value) - COVERAGE) for value in (c.mean(measure) for c in cells)
     ]
@@ -94,12 +93,15 @@ def distance(cells: Sequence[BikeCell], measure: str = "icp") -> float:
 
 
 def spread_distance(cells: Sequence[BikeCell]) -> float:
-    """The same with every censoring on its own, so that errors do not cancel within a cell."""
+    """Return the same with every censoring on its own, so that errors do not cancel within a cell."""
     return float(np.mean(np.concatenate([np.abs(cell.values["icp"] - COVERAGE) for cell in cells])))
 
 
 def overall(cells: Sequence[BikeCell], measure: str) -> float:
-    """Mean of a measure over all cells that have it."""
-    found = np.array([cell.mean(measure) for cell in cells])
-    found = found[np.isfinite(found)]
+    """Return the mean of a measure over all cells that have it."""
+    return _finite_mean(np.array([cell.mean(measure) for cell in cells]))
+
+
+def _finite_mean(values: NDArray[np.float64]) -> float:
+    found = values[np.isfinite(values)]
     return float(found.mean()) if len(found) else float("nan")

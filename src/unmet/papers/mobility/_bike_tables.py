@@ -1,26 +1,27 @@
-"""Tables of the bike experiment and what they show, also where a claim does not hold."""
+"""Tables of the bike experiment, and findings, also where a claim does not hold."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from unmet.papers._checks import Check
+from unmet.papers._answers import Check
+from unmet.papers._cells import select
 from unmet.papers._tables import Table
 from unmet.papers.mobility._bike_results import (
     BikeCell,
     distance,
+    intensities,
     names,
     overall,
-    pick,
     spread_distance,
 )
-from unmet.papers.mobility._models import AS_PUBLISHED, COVERAGE, DEFAULT, DROPPED, OURS, RAW
+from unmet.papers.mobility._grid_models import AS_PUBLISHED, COVERAGE, DEFAULT, DROPPED, OURS, RAW
 
 _ERRORS = {"calendar": "given the calendar", "weather": "given calendar, weather and events"}
 
 
 def tables(cells: Sequence[BikeCell]) -> list[Table]:
-    """The whole grid in a line per model, then ICP and MIL by intensity and γ."""
+    """Return the whole grid with a line per model, then ICP and MIL by intensity and γ."""
     found = [summary(cells)]
     for measure, title, digits in (
         ("icp", "ICP on all test days, mean over hubs and censorings", 2),
@@ -38,7 +39,7 @@ def summary(cells: Sequence[BikeCell]) -> Table:
     head = ("block", "model", "mean |ICP − 0.9|", "censorings apart", "ICP", "MIL", "excluded")
     lines = []
     for block, model in _models(cells):
-        mine = pick(cells, block=block, model=model)
+        mine = select(cells, block=block, model=model)
         runs = sum(cell.excluded + len(cell.values["icp"]) for cell in mine)
         lines.append(
             (
@@ -57,23 +58,23 @@ def summary(cells: Sequence[BikeCell]) -> Table:
 def by_gamma(cells: Sequence[BikeCell], measure: str, title: str, digits: int) -> Table:
     gammas = sorted(names(cells, "gamma"))
     lines = []
-    for intensity in _intensities(cells):
+    for intensity in intensities(cells):
         for block, model in _models(cells):
             if model.endswith(RAW) and measure != "icp":
                 continue
-            mine = [pick(cells, block=block, model=model, intensity=intensity, gamma=g) for g in gammas]
+            mine = [select(cells, block=block, model=model, intensity=intensity, gamma=g) for g in gammas]
             lines.append((intensity, model, *(_show(overall(part, measure), digits) for part in mine)))
     return Table(title, ("intensity", "model", *(f"γ = {gamma:g}" for gamma in gammas)), tuple(lines), 2)
 
 
 def errors(cells: Sequence[BikeCell]) -> Table:
-    """Mean absolute errors of the two quantiles against the truth of the simulated city."""
+    """Return mean absolute errors of the two quantiles against the truth of the simulated city."""
     head = ["block", "model"]
     for words in _ERRORS.values():
         head += [f"θ = .05, {words}", f"θ = .95, {words}"]
     lines = []
     for block, model in _models(cells):
-        mine = pick(cells, block=block, model=model)
+        mine = select(cells, block=block, model=model)
         ends = [overall(mine, f"error_{end}_{kind}") for kind in _ERRORS for end in ("low", "high")]
         lines.append((block, model, *(_show(value, 0) for value in ends)))
     title = "mean absolute error of the estimated quantiles against the truth, test days, whole grid"
@@ -81,18 +82,18 @@ def errors(cells: Sequence[BikeCell]) -> Table:
 
 
 def checks(cells: Sequence[BikeCell]) -> list[Check]:
-    """What the paper claims and what ours should reach, each with its figure."""
+    """Return what the paper claims and what ours should reach, each with its figures."""
     found = []
     aware = [model for block, model in _models(cells) if block == AS_PUBLISHED and model != "QNN"]
-    for intensity in _intensities(cells):
-        far = [cell for cell in pick(cells, intensity=intensity) if cell.gamma >= 0.4]
+    for intensity in intensities(cells):
+        far = [cell for cell in select(cells, intensity=intensity) if cell.gamma >= 0.4]
         if far:
             found.append(_closer(far, intensity, aware))
-    scores = {m: distance(pick(cells, block=AS_PUBLISHED, model=m)) for m in ("QNN", *aware)}
+    scores = {m: distance(select(cells, block=AS_PUBLISHED, model=m)) for m in ("QNN", *aware)}
     best = min(scores, key=lambda model: scores[model])
     for model, words in ((DEFAULT.name, "Ours"), (DROPPED.name, "Ours with censored rows dropped")):
-        mine = pick(cells, block=OURS, model=model)
-        theirs = pick(cells, block=AS_PUBLISHED, model=best)
+        mine = select(cells, block=OURS, model=model)
+        theirs = select(cells, block=AS_PUBLISHED, model=best)
         ratio = distance(mine) / scores[best]
         text = f"{distance(mine):.3f} against {scores[best]:.3f} ({best}), {ratio:.2f} of it; MIL "
         text += f"{overall(mine, 'mil'):,.0f} against {overall(theirs, 'mil'):,.0f}"
@@ -110,13 +111,13 @@ def checks(cells: Sequence[BikeCell]) -> list[Check]:
 
 
 def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> Check:
-    """The paper's main claim on these cells; a cell has no result where its rule excluded every start."""
+    """Check the paper's main claim; a cell has no result if the rule excluded every start."""
     text, holds = [], True
     for model in aware:
         pairs = [
             (cell, other)
-            for cell in pick(cells, block=AS_PUBLISHED, model=model)
-            for other in pick(cells, model="QNN", hub=cell.hub, gamma=cell.gamma)
+            for cell in select(cells, block=AS_PUBLISHED, model=model)
+            for other in select(cells, model="QNN", hub=cell.hub, gamma=cell.gamma)
             if len(cell.values["icp"]) and len(other.values["icp"])
         ]
         if not pairs:
@@ -128,7 +129,7 @@ def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> 
     empty = [
         f"{model} {lost}"
         for model in ("QNN", *aware)
-        if (lost := sum(not len(cell.values["icp"]) for cell in pick(cells, model=model)))
+        if (lost := sum(not len(cell.values["icp"]) for cell in select(cells, model=model)))
     ]
     excluded = f"; cells without a result, excluded by the rule: {', '.join(empty)}" if empty else ""
     return Check(
@@ -140,12 +141,12 @@ def _closer(cells: Sequence[BikeCell], intensity: str, aware: Sequence[str]) -> 
 
 
 def _against_dropping(cells: Sequence[BikeCell], models: Sequence[str]) -> Check:
-    """Dropping censored rows is consistent here, for they are censored at random: does anything beat it?"""
-    yardstick = pick(cells, model=DROPPED.name)
+    """Check whether anything beats dropping censored rows, which is consistent: they are random here."""
+    yardstick = select(cells, model=DROPPED.name)
     score, width = distance(yardstick), overall(yardstick, "mil")
     better = []
     for model in models:
-        mine = pick(cells, model=model)
+        mine = select(cells, model=model)
         if distance(mine) < score:
             better.append(f"{model} ({distance(mine):.3f}, MIL {overall(mine, 'mil'):,.0f})")
     text = f"dropping has {score:.3f} with MIL {width:,.0f}; "
@@ -154,8 +155,8 @@ def _against_dropping(cells: Sequence[BikeCell], models: Sequence[str]) -> Check
 
 
 def _at_zero(cells: Sequence[BikeCell], aware: Sequence[str]) -> Check:
-    """At γ = 0 the published thresholds equal the observations, so that every row counts as censored."""
-    icp = {m: overall(pick(cells, block=AS_PUBLISHED, model=m, gamma=0.0), "icp") for m in ("QNN", *aware)}
+    """Check γ = 0, where the published thresholds equal the observations: every row counts as censored."""
+    icp = {m: overall(select(cells, block=AS_PUBLISHED, model=m, gamma=0.0), "icp") for m in ("QNN", *aware)}
     text = ", ".join(f"{model} {_show(value, 2)}" for model, value in icp.items())
     fails = any(not abs(value - COVERAGE) <= abs(icp["QNN"] - COVERAGE) for value in list(icp.values())[1:])
     return Check(
@@ -168,10 +169,6 @@ def _models(cells: Sequence[BikeCell]) -> list[tuple[str, str]]:
     order += [name + end for name in (DEFAULT.name, DROPPED.name) for end in ("", RAW)]
     held = {(cell.block, cell.model) for cell in cells}
     return sorted(held, key=lambda item: order.index(item[1]))
-
-
-def _intensities(cells: Sequence[BikeCell]) -> list[str]:
-    return [name for name in ("low", "medium", "high") if name in names(cells, "intensity")]
 
 
 def _show(value: float, digits: int) -> str:

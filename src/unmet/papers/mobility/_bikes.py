@@ -1,14 +1,16 @@
-"""Partial censorship of bike demand as data: the grid, its shards and their seeds."""
+"""Partial censorship of bike demand as data: the grid, its cases and shards."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmet.papers.mobility._demand import HubDemand
-from unmet.papers.mobility._grid_config import QUICK, GridConfig
-from unmet.papers.mobility._models import OURS_MODELS, GridModel, published_models
+from unmet.papers._pieces import file_name
+from unmet.papers.mobility._grid_models import OURS_MODELS, GridModel, published_models
+from unmet.papers.mobility._series import LAGS, thirds
+from unmet.papers.mobility._shards import QUICK, Case, Demand, GridConfig, Shard, random_state
 
 # Intensity → the range of the share of demand that a censored day loses.
 INTENSITIES = {"low": (0.01, 0.33), "medium": (0.34, 0.66), "high": (0.67, 0.99)}
@@ -50,82 +52,46 @@ SMOKE = BikesConfig(gammas=(0.0, 0.2), intensities=("high",), censorings=2, star
 SIZES = {"smoke": SMOKE, "medium": MEDIUM, "full": FULL, "released": RELEASED}
 
 
-@dataclass(frozen=True, eq=False)
-class BikeShard:
-    """One hub, intensity and model, with some of the γ; all that its results depend on."""
+def make_case(
+    config: BikesConfig, number: int, demand: Demand, intensity: str, gamma: float, censoring: int
+) -> Case:
+    """Censor the demand of hub `number` once; the paper's thresholds are a multiple of what is observed."""
+    from unmet.censoring import partial
 
-    key: str
-    model: GridModel
-    hub: str
-    intensity: str
-    gammas: tuple[float, ...]
-    demand: HubDemand
-    config: BikesConfig
-    place: tuple[int, int]  # number of the hub and of the intensity, for the seeds
-
-    @property
-    def kind(self) -> str:
-        return self.model.kind
-
-    @property
-    def networks(self) -> int:
-        starts = self.config.starts if self.model.starts else 1
-        return len(self.gammas) * self.config.censorings * starts * self.model.networks
-
-    def seed(self, gamma: float, censoring: int, start: int | None = None) -> list[int]:
-        """Entropy of a censoring, the same for all models, or of one start on it."""
-        cell = [self.config.seed, *self.place, round(100 * gamma), censoring]
-        return cell if start is None else [*cell, 1 + start]
+    place = (config.seed, number, tuple(INTENSITIES).index(intensity), round(100 * gamma), censoring)
+    seen = partial(demand.latent, gamma, *INTENSITIES[intensity], np.random.default_rng(list(place)))
+    train = slice(LAGS, LAGS + thirds(len(demand.latent) - LAGS).train.stop)
+    factor = demand.latent[train].mean() / seen.observed[train].mean()
+    labels = {"hub": demand.name, "intensity": intensity, "gamma": gamma, "censoring": censoring}
+    seeds = tuple(random_state(*place, 1 + start) for start in range(config.starts))
+    return Case(labels, demand, seen.observed, seen.censored, seen.observed * factor, seeds)
 
 
-def make_shards(config: BikesConfig, hubs: tuple[HubDemand, ...]) -> list[BikeShard]:
-    """All shards. An LSTM takes seconds for one γ; linear networks are quickest with all γ together.
+def make_shards(config: BikesConfig, hubs: Sequence[Demand]) -> list[Shard]:
+    """Make all shards. An LSTM takes seconds for one γ; linear networks are quickest with all γ together.
 
     The first shards of all models come first, then the second ones …, so that processes which begin together
     compile different programs, and find those of the others on disk.
     """
-    shards: list[BikeShard] = []
-    turns: dict[str, int] = {}  # key → how many shards of its model came before
-    counts: dict[str, int] = {}
+    by_model: list[list[Shard]] = [[] for _ in config.models]
     for number, demand in enumerate(hubs):
         for intensity in config.intensities:
-            for model in config.models:
-                groups = [(gamma,) for gamma in config.gammas] if model.kind == "lstm" else [config.gammas]
-                for gammas in groups:
-                    part = f"_g{round(100 * gammas[0]):02d}" if len(gammas) == 1 else ""
-                    shards.append(
-                        BikeShard(
-                            key=f"{_slug(demand.hub)}_{intensity}_{_slug(model.name)}{part}.parquet",
-                            model=model,
-                            hub=demand.hub,
-                            intensity=intensity,
-                            gammas=gammas,
-                            demand=demand,
-                            config=config,
-                            place=(number, tuple(INTENSITIES).index(intensity)),
-                        )
-                    )
-                    turns[shards[-1].key] = counts[model.name] = counts.get(model.name, -1) + 1
-    return sorted(shards, key=lambda shard: turns[shard.key])
+            cases = [
+                [make_case(config, number, demand, intensity, gamma, one) for one in range(config.censorings)]
+                for gamma in config.gammas
+            ]
+            for model, shards in zip(config.models, by_model):
+                groups = cases if model.kind == "lstm" else [list(chain(*cases))]
+                for group in groups:
+                    alone = len(group) == config.censorings
+                    part = f"_g{round(100 * group[0].labels['gamma']):02d}" if alone else ""
+                    key = f"{file_name(demand.name)}_{intensity}_{file_name(model.name)}{part}.parquet"
+                    shards.append(Shard(key, model, tuple(group), config.epochs))
+    longest = max(map(len, by_model))
+    return [shards[turn] for turn in range(longest) for shards in by_model if turn < len(shards)]
 
 
-def describe(config: BikesConfig, hubs: tuple[HubDemand, ...]) -> dict[str, Any]:
-    """What the results depend on, as JSON: settings, seeds, checksums of the data."""
-    return {
-        "experiment": "bikes",
-        **config.describe(),
-        "data": {demand.hub: demand.checksum for demand in hubs},
-    }
-
-
-def censor(shard: BikeShard, gamma: float, censoring: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Observed values and flags of one censoring of the hub's demand."""
-    from unmet.censoring import partial
-
-    rng = np.random.default_rng(shard.seed(gamma, censoring))
-    seen = partial(shard.demand.latent, gamma, *INTENSITIES[shard.intensity], rng)
-    return seen.observed, seen.censored
-
-
-def _slug(name: str) -> str:
-    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
+def describe(config: BikesConfig, hubs: Sequence[Demand]) -> dict[str, Any]:
+    """Return what the results depend on, as JSON: settings, seeds, checksums of the data."""
+    data = {demand.name: demand.checksum for demand in hubs}
+    return {"experiment": "bikes", **config.describe(), "data": data}

@@ -1,4 +1,4 @@
-"""True quantiles of a hub's daily demand in the simulated city, which no real city can tell."""
+"""True quantiles of the daily demand of a hub, known only in the simulated city."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.papers.mobility._models import QUANTILES
+from unmet.papers.mobility._grid_models import QUANTILES
 
 if TYPE_CHECKING:
     from unmet.datasets import City
@@ -16,14 +16,14 @@ _NODES = 9
 
 
 def hub_truths(city: "City", hubs: list[NDArray[np.bool_]], draws: int = 400) -> list[dict[str, Floats]]:
-    """Quantiles at the levels .05 and .95 of the daily requests of each hub, shape (days, 2), two kinds.
+    """Return quantiles at .05 and .95 of the daily requests of each hub, shape (days, 2), of two kinds.
 
     "weather": given the calendar, the day's weather and its events. Requests of a place and hour have mean λ
     and variance λ + φ λ² (see docs/city.md) and are independent, so their sum over a day is close to normal
     with the summed mean and variance.
 
     "calendar": given the calendar alone: the mixture of these over `draws` other weathers and sets of events
-    drawn by the same rules. It is what can be known before the day, but for what the days before told.
+    drawn by the same rules. It is what can be known before the day, except for what earlier days tell.
 
     Parameters
     ----------
@@ -49,12 +49,14 @@ def hub_truths(city: "City", hubs: list[NDArray[np.bool_]], draws: int = 400) ->
 
 
 def _other_days(city: "City", hubs: list[NDArray[np.bool_]], draws: int) -> list[tuple[Floats, Floats]]:
-    """Mean and standard deviation of each hub's days under other weathers and events, shape (draws, days)."""
-    from unmet.datasets.city._demand import make_events, make_rate
-    from unmet.datasets.city._weather import make_weather
+    """Return mean and standard deviation of the days of each hub under other weathers and events.
 
-    # Of the rate only weather and events change from draw to draw; its scale is that of this city. The first
-    # hour is the middle of the night, when no event is on.
+    Both have the shape (draws, days).
+    """
+    from unmet.datasets.city import make_events, make_rate, make_weather
+
+    # Only weather and events change from draw to draw; the scale of the rate is that of this city. The first
+    # hour is in the middle of the night, when there is no event.
     plain = make_rate(city.settings, city.map, city.hours, None, ())
     now = 1.0 if city.weather is None else city.weather.factor()[0]
     plain = plain * (city.rate[0, 0] / (plain[0, 0] * now))
@@ -77,11 +79,11 @@ def _other_days(city: "City", hubs: list[NDArray[np.bool_]], draws: int) -> list
 
 
 def _moments(city: "City", rate: Floats, square: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of each day's requests, from the sums of λ and λ² over places by hour."""
+    """Return mean and standard deviation of daily requests, from hourly sums of λ and λ² over places."""
     mean = sum_by_day(city.hours.day, rate)
     return mean, np.sqrt(mean + city.settings.dispersion * sum_by_day(city.hours.day, square))
 
 
 def sum_by_day(day: NDArray[np.int64], hourly: Floats) -> Floats:
-    """Sums over the hours of each local day."""
+    """Return sums over the hours of each local day."""
     return np.bincount(day, weights=hourly).astype(np.float64)

@@ -1,84 +1,38 @@
-"""Table V beside ours, and what it shows."""
+"""Table V with ours beside it, and findings."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
-from unmet.papers._cells import PUBLISHED, Cell, one, read_published, rounded, select
-from unmet.papers._checks import Check
-from unmet.papers._tables import Table
-from unmet.papers.mobility._models import AS_PUBLISHED, DEFAULT, OURS, RAW
-from unmet.papers.mobility._parquet import read_parquet
+from unmet.papers._answers import Check
+from unmet.papers._cells import Cell, averaged, one, read_published, select
+from unmet.papers._tables import Table, lay_out
+from unmet.papers.mobility._grid_models import AS_PUBLISHED, DEFAULT, OURS, RAW
+from unmet.papers.mobility._protocols import read_rows
 
 TABLE = "table5"
 _MEASURES = {"icp": "ICP", "mil": "MIL", "crossing_loss": "CL"}
-_BLOCKS = [PUBLISHED, AS_PUBLISHED, OURS]
-_KEYS = ("alpha", "block", "model", "subset")
 _ORDER = ["QNN", "CQNN", "Multi-CQNN", "CQNN+LSTM", "Multi-CQNN+LSTM", DEFAULT.name, DEFAULT.name + RAW]
 
 
 def read_cells(paths: Sequence[Path]) -> list[Cell]:
-    """The published cells, then ours: mean and standard deviation over the subsets of vehicles."""
-    table = read_parquet(paths, _KEYS)
+    """Return the published cells, then ours: mean and standard deviation over the subsets of vehicles."""
+    table = read_rows(paths, ("alpha", "block", "model", "subset"))
     groups: dict[tuple[str, str, float], list[int]] = {}
     for index, (alpha, block, model) in enumerate(zip(table["alpha"], table["block"], table["model"])):
         groups.setdefault((str(block), str(model), float(alpha)), []).append(index)
     order = sorted(groups, key=lambda key: (key[0] == OURS, _ORDER.index(key[1]), key[2]))
-    cells = select(read_published(), table=TABLE)
-    for key, name in _MEASURES.items():
-        for block, model, alpha in order:
-            values = table[key][groups[block, model, alpha]]
-            sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
-            cells.append(
-                rounded(
-                    Cell(
-                        TABLE,
-                        block,
-                        f"{alpha:g}",
-                        model,
-                        "",
-                        "all",
-                        "",
-                        name,
-                        float(values.mean()),
-                        sd,
-                        len(values),
-                    )
-                )
-            )
-    return cells
+    return select(read_published(), table=TABLE) + [
+        averaged((TABLE, block, f"{alpha:g}", model, "", "all", "", name), table[column][groups[group]])
+        for column, name in _MEASURES.items()
+        for group in order
+        for block, model, alpha in [group]
+    ]
 
 
 def tables(cells: Sequence[Cell], *, spread: bool = True) -> list[Table]:
-    """One table per measure; the shares of removed vehicles are its columns."""
-    shares = sorted({cell.data for cell in cells}, key=float)
-    found = []
-    for measure in _MEASURES.values():
-        held = {(cell.block, cell.model, cell.data): cell for cell in select(cells, measure=measure)}
-        rows = sorted(
-            {key[:2] for key in held}, key=lambda row: (_BLOCKS.index(row[0]), _ORDER.index(row[1]))
-        )
-        lines = tuple(
-            (*row, *(_show(held.get((*row, share)), spread=spread) for share in shares)) for row in rows
-        )
-        head = ("block", "model", *(f"α = {float(share):.0%}" for share in shares))
-        found.append(Table(measure, head, lines, 2))
-    return found
-
-
-def _show(cell: Cell | None, *, spread: bool) -> str:
-    """Digits as the paper prints them."""
-    if cell is None:
-        return "–"
-    digits = 0 if cell.measure == "MIL" else 3
-    text = f"{cell.mean:.{digits}f}"
-    if cell.sd is None or not spread:
-        return text
-    if cell.block == PUBLISHED and digits:
-        return f"{text} ± {cell.sd:.1f}"
-    return f"{text} ± {cell.sd:.{digits}f}"
+    """Return one table per measure; the shares of removed vehicles are its columns."""
+    return lay_out(cells, ("measure",), ("block", "model"), ("data",), spread=spread)
 
 
 def checks(cells: Sequence[Cell]) -> list[Check]:

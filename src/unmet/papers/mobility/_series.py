@@ -1,4 +1,4 @@
-"""A daily series as rows to learn from: lags, calendar columns, consecutive thirds."""
+"""Turn a daily series into rows to learn from: lags, calendar columns, consecutive thirds."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Thirds:
 
 
 def thirds(rows: int) -> Thirds:
-    """Three consecutive parts of equal length; what does not divide goes to the last one."""
+    """Return three consecutive parts of equal length; the remainder goes to the last one."""
     if rows < 9:
         raise ValueError(f"{rows} rows are too few for three parts; give a longer series")
     part = rows // 3
@@ -29,19 +29,19 @@ def thirds(rows: int) -> Thirds:
 
 
 def lag_columns(y: Floats, lags: int = LAGS) -> Floats:
-    """The `lags` previous values of each row from row `lags` on, the oldest first; shape (n − lags, lags)."""
+    """Return the `lags` values before each row from row `lags` on, oldest first; shape (n − lags, lags)."""
     windows = np.lib.stride_tricks.sliding_window_view(np.asarray(y, float), lags)
     return np.ascontiguousarray(windows[: len(y) - lags])
 
 
 def calendar_columns(y: Floats, exact: Flags, days: NDArray[np.datetime64], holiday: Flags) -> Floats:
-    """What is known before each day: whether it is a weekend or holiday, and what such a day usually brings.
+    """Return what is known before each day: whether it is free, and what such a day usually brings.
 
     Three columns, for rows from `LAGS` on: an indicator of weekends and holidays, and the usual demand of the
     day's weekday times the level of the latest 7 and of the latest 28 days. A level is the mean, over exact
-    days, of demand as a share of what was usual then, so that it does not depend on which weekdays happened
-    to be exact. Censored days are left out, for they are bounds only. Holidays count as Sundays. There are
-    few columns because as little as a tenth of the days may be exact.
+    days, of demand as a share of what was usual then, so it does not depend on which weekdays happened to be
+    exact. Censored days are left out, because they are only bounds. Holidays count as Sundays. There are few
+    columns because as few as a tenth of the days may be exact.
     """
     y = np.asarray(y, float)
     weekday = (days.astype("datetime64[D]").astype(np.int64) + 3) % 7  # 1970-01-01 was a Thursday
@@ -61,9 +61,9 @@ def calendar_columns(y: Floats, exact: Flags, days: NDArray[np.datetime64], holi
 
 
 def _usual(y: Floats, exact: Flags, weekday: NDArray[np.int64]) -> Floats:
-    """The mean of earlier exact days of the same weekday.
+    """Return the mean of earlier exact days of the same weekday.
 
-    It is drawn towards that of all working days or all free days, and that towards the mean of all days.
+    It is shrunk towards the mean of working days or of free days, and that towards the mean of all days.
     """
     usual = np.empty(len(y))
     sums, counts = np.zeros(7), np.zeros(7)

@@ -1,4 +1,4 @@
-"""The figures of Section V: coverage and length over the grid, and what a smaller fleet shows."""
+"""The figures of Section V: coverage and length over the grid, and the rides of a smaller fleet."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from unmet import plotting
+from unmet.papers._cells import select
 from unmet.papers._drawing import legend_below, new_figure, save_figures
-from unmet.papers.mobility._bike_results import BikeCell, names, pick
-from unmet.papers.mobility._fleet import FleetDemand
-from unmet.papers.mobility._models import AS_PUBLISHED, COVERAGE, DEFAULT, DROPPED
+from unmet.papers.mobility._bike_results import BikeCell, intensities, names
+from unmet.papers.mobility._fleet import Observed
+from unmet.papers.mobility._grid_models import AS_PUBLISHED, COVERAGE, DEFAULT, DROPPED
 from unmet.papers.mobility._series import LAGS, thirds
+from unmet.papers.mobility._shards import Demand
 
 _PUBLISHED = ("QNN", "CQNN", "Multi-CQNN", "CQNN+LSTM", "Multi-CQNN+LSTM")
 _COMPARED = ("QNN", "Multi-CQNN+LSTM", DEFAULT.name, DROPPED.name)
@@ -21,7 +23,7 @@ _MEASURES = {"icp": "ICP (share of days)", "mil": "MIL (rides a day)"}
 
 
 def bike_figures(folder: Path, name: str, cells: Sequence[BikeCell]) -> list[Path]:
-    """ICP and MIL, of the paper's models and of ours against them."""
+    """Draw ICP and MIL of the paper's models, and of ours against some of them."""
     makers: dict[str, Any] = {}
     for measure in _MEASURES:
         makers[f"{name}-{measure}"] = lambda m=measure: _grid(cells, m, _PUBLISHED)
@@ -30,17 +32,16 @@ def bike_figures(folder: Path, name: str, cells: Sequence[BikeCell]) -> list[Pat
 
 
 def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any:
-    """Rows are superhubs, columns intensities; bands hold the central 80% of the censorings."""
-    hubs = sorted(names(cells, "hub"))
-    intensities = [name for name in ("low", "medium", "high") if name in names(cells, "intensity")]
+    """Draw superhubs as rows and intensities as columns; bands hold the central 80% of censorings."""
+    hubs, shades = sorted(names(cells, "hub")), intensities(cells)
     gammas = sorted(names(cells, "gamma"))
-    figure = new_figure(3.2 * len(intensities) + 0.6, 2.3 * len(hubs) + 0.8)
-    axes = figure.subplots(len(hubs), len(intensities), sharex=True, sharey="row", squeeze=False)
+    figure = new_figure(3.2 * len(shades) + 0.6, 2.3 * len(hubs) + 0.8)
+    axes = figure.subplots(len(hubs), len(shades), sharex=True, sharey="row", squeeze=False)
     for row, hub in enumerate(hubs):
         highest = 0.0
-        for column, intensity in enumerate(intensities):
-            here = pick(cells, hub=hub, intensity=intensity)
-            shown = [model for model in models if pick(here, model=model)]
+        for column, intensity in enumerate(shades):
+            here = select(cells, hub=hub, intensity=intensity)
+            shown = [model for model in models if select(here, model=model)]
             lines = {_NAMES.get(m, m): _line(here, m, measure, gammas) for m in shown}
             ax = axes[row, column]
             plotting.plot_grid_lines(
@@ -53,7 +54,7 @@ def _grid(cells: Sequence[BikeCell], measure: str, models: Sequence[str]) -> Any
             )
             ax.set_xticks(gammas)
             highest = max(highest, *(np.nanmax(mean, initial=0.0) for mean, _, _ in lines.values()))
-        # A row shares its axis. No line is cut; a band may be, where a few censorings have huge intervals.
+        # A row shares its axis. Lines are never cut; a band may be, if a few censorings have huge intervals.
         axes[row, 0].set_ylim(0, 1.02 if measure == "icp" else 1.25 * highest or None)
         axes[row, 0].set_ylabel(f"{hub}\n{_MEASURES[measure]}")
     for ax in axes[-1]:
@@ -68,16 +69,16 @@ def _line(cells: Sequence[BikeCell], model: str, measure: str, gammas: Sequence[
         wanted["block"] = AS_PUBLISHED
     parts = []
     for gamma in gammas:
-        found = [cell.values[measure] for cell in pick(cells, gamma=gamma, **wanted)]
+        found = [cell.values[measure] for cell in select(cells, gamma=gamma, **wanted)]
         values = np.concatenate(found) if found else np.empty(0)
         low, high = np.quantile(values, (0.1, 0.9)) if len(values) else (np.nan, np.nan)
         parts.append((values.mean() if len(values) else np.nan, low, high))
     return tuple(np.array(parts).T)
 
 
-def fleet_figure(folder: Path, name: str, demand: FleetDemand) -> list[Path]:
-    """Observed against latent counts at the largest share, one subset, with the three parts."""
-    alpha = max(demand.observed)
+def fleet_figure(folder: Path, name: str, demand: Demand, observed: Observed) -> list[Path]:
+    """Draw observed against latent counts at the largest share, for one subset, with the three parts."""
+    alpha = max(observed)
     split = thirds(len(demand.latent) - LAGS)
     parts = [
         ("train", LAGS + split.train.start),
@@ -91,7 +92,7 @@ def fleet_figure(folder: Path, name: str, demand: FleetDemand) -> list[Path]:
             figure.add_subplot(),
             days=demand.days,
             latent=demand.latent,
-            observed=demand.observed[alpha][0],
+            observed=observed[alpha][0],
             parts=parts,
             label=f"observed: {alpha:.0%} of the vehicles removed",
         )

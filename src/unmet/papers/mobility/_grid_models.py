@@ -1,8 +1,10 @@
-"""The models of Section V, as data: the paper's five, and ours beside them."""
+"""The models of Section V as data: the paper's five, and ours beside them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from unmet.papers._models import PRINTED_TRAINING, RELEASED_TRAINING
 
 QUANTILES = (0.05, 0.95)
 COVERAGE = 0.9
@@ -21,7 +23,7 @@ class GridModel:
         bounds and the paper's made-up thresholds on the others. "flags": censored rows as bounds, thresholds
         unknown. "exact": the rows that are not censored, nothing else.
     starts : whether it is trained from several random starts, of which one is chosen, or once.
-    summed : clip_norm is meant for the loss summed over rows and levels, not for its mean.
+    summed : clip_norm applies to the loss summed over rows and levels, not to its mean.
     """
 
     name: str
@@ -41,35 +43,19 @@ class GridModel:
         return 1 if self.parameters.get("joint", True) else len(QUANTILES)
 
 
-# What the text says of training. The networks see standardised data; a start from N(0, 1) means something
-# only in such units.
-TRAINING: dict[str, Any] = {
-    "head": "free",
-    "learning_rate": 0.01,
-    "schedule": "constant",
-    "patience": 10,
-    "max_epochs": 1000,
-    "l2": 0.001,
-    "clip_norm": 1.0,
-    "initialiser": "normal",
+_FREE = {"head": "free", "schedule": "constant"}
+TRAININGS: dict[str, dict[str, Any]] = {
+    # What the text says. The networks see standardised data; only there does a start from N(0, 1) make sense.
+    "text": {**_FREE, **PRINTED_TRAINING, "max_epochs": 1000, "initialiser": "normal"},
+    # What the code does that reproduces Section IV, with its loss: thresholds on censored rows only.
+    "released": {**_FREE, **RELEASED_TRAINING, "loss": "published"},
 }
-# What the code does that reproduces Section IV, with its loss: thresholds on censored rows only.
-RELEASED: dict[str, Any] = {
-    **TRAINING,
-    "learning_rate": 0.001,
-    "patience": 100,
-    "max_epochs": 5000,
-    "l2": 0.0,
-    "initialiser": "glorot",
-    "loss": "published",
-}
-TRAININGS = {"text": TRAINING, "released": RELEASED}
 
 
 def published_models(
     units: int = 32, activation: str = "tanh", training: str = "text"
 ) -> tuple[GridModel, ...]:
-    """The paper's five models; `units` and `activation` are those of the LSTM, which it does not name."""
+    """Return the paper's five models; `units` and `activation` are of the LSTM, which it does not name."""
     plain = TRAININGS[training]
     lstm = {**plain, "network": "lstm", "units": units, "activation": activation}
     kinds = (
