@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._counts import count_quantiles, count_step
-from unmet.forecasting._curves import corrected_level, raw_level
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._level_correction import corrected_level, raw_level
 from unmet.forecasting._network import fit_network
 from unmet.forecasting._parametric import Parametric, fit_parametric
 from unmet.forecasting._spill import Neighbours

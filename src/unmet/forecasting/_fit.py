@@ -15,7 +15,7 @@ from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._grid import Grid, make_grid
 from unmet.forecasting._inputs import WEEKS_BACK
-from unmet.forecasting._lost import estimate_lost
+from unmet.forecasting._lost_rides import estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network

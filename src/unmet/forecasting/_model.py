@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from unmet.calibration import LevelMap
 from unmet.forecasting._calendar import make_calendar, next_periods
 from unmet.forecasting._counts import count_quantiles
-from unmet.forecasting._curves import raw_levels_by_band
 from unmet.forecasting._daily import sum_over_days
 from unmet.forecasting._inputs import Scores, inputs
-from unmet.forecasting._lost import Lost
+from unmet.forecasting._level_correction import raw_levels_by_band
+from unmet.forecasting._lost_rides import Lost
 from unmet.forecasting._network import Network
 from unmet.forecasting._parametric import Parametric
 from unmet.runs import available_cores

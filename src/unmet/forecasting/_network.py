@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._curves import KNOTS
 from unmet.forecasting._inputs import WEEKS_BACK
+from unmet.forecasting._level_correction import KNOTS
 
 Floats = NDArray[np.float64]
 # Rows to train on: few different numbers, so that few programs are compiled.

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._calendar import make_calendar
 from unmet.forecasting._counts import count_step
-from unmet.forecasting._curves import score
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Scores, inputs
+from unmet.forecasting._level_correction import score
 from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back
 from unmet.forecasting._spill import Neighbours
 

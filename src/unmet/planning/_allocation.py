@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmet.planning._arrays import Floats, Ints, amounts, counts, counts_for, curves_of, docks_of
-from unmet.planning._lost import value_of_vehicles
+from unmet.planning._stock_value import value_of_vehicles
 
 
 def allocate(

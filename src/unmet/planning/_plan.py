@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from unmet.planning._allocation import allocate, fleet_curve
 from unmet.planning._arrays import Floats, Ints, amounts, counts, stretched
-from unmet.planning._lost import best_stock, expected_lost, value_of_vehicles
 from unmet.planning._moves import rank_moves
+from unmet.planning._stock_value import best_stock, expected_lost, value_of_vehicles
 
 # Curves hold a number for every place and dock; more docks than this are a mistake of the feed.
 MOST_DOCKS = 100_000

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from unmet.datasets.city import City, replay
 from unmet.planning._allocation import allocate
 from unmet.planning._arrays import Floats, Ints, amounts, stretched
-from unmet.planning._lost import balanced_returns, expected_lost
+from unmet.planning._stock_value import balanced_returns, expected_lost
 from unmet.planning._usage import hourly_exposure, hourly_returns, usual_rates, visit_windows
 
 CLOCKS = (2, 14)

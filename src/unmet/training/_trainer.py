@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from unmet.training._ahead import await_compiled, compile_ahead, give_up
+from unmet.training._compiling import await_compiled, compile_ahead, give_up
 from unmet.training._problem import sizes
 from unmet.training._program import CHUNK, Program, empty_states, program
 from unmet.training._spec import ProgramSpec

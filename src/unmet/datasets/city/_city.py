@@ -11,9 +11,9 @@ from unmet.datasets.city._demand import Event, Requests, make_events, make_rate,
 from unmet.datasets.city._fleet import make_fleet
 from unmet.datasets.city._hours import Hours, make_hours
 from unmet.datasets.city._map import Map, make_map
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings, settings_for
 from unmet.datasets.city._simulation import Outcome, simulate
-from unmet.datasets.city._streams import stream
 from unmet.datasets.city._truth import Stock, Truth, count_truth, follow_stock
 from unmet.datasets.city._weather import Weather, make_weather
 
@@ -182,7 +182,7 @@ def make_city(
 
 def share_out(settings: CitySettings, requests: Requests) -> tuple[Requests, tuple[np.ndarray, np.ndarray]]:
     """Requests that come to the operator, and place and second of those that the rival serves."""
-    theirs = stream(settings.seed, "rival").random(len(requests.place)) < settings.rival
+    theirs = generator(settings.seed, "rival").random(len(requests.place)) < settings.rival
     ours = ~theirs
     kept = Requests(
         requests.place[ours], requests.second[ours], requests.destination[ours], requests.ride[ours]

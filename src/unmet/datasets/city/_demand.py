@@ -7,8 +7,8 @@ import numpy as np
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._map import Map
 from unmet.datasets.city._profiles import LEAVING, SEEKING
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 from unmet.datasets.city._weather import Weather, autoregression
 
 _REACH = 1500.0  # metres at which a destination's pull has fallen to 1/e
@@ -39,7 +39,7 @@ class Requests:
 
 def make_events(settings: CitySettings, map_: Map, hours: Hours) -> tuple[Event, ...]:
     """Draw special events: an evening or an afternoon at a place, leisure places first."""
-    random = stream(settings.seed, "events")
+    random = generator(settings.seed, "events")
     count = int(random.poisson(settings.events * settings.days / 30))
     weight = np.where(map_.kind == 2, 5.0, 1.0) * map_.attraction
     events = []
@@ -82,7 +82,7 @@ def make_shocks(settings: CitySettings, shape: tuple[int, int]) -> np.ndarray:
     """
     if settings.dispersion == 0:
         return np.ones(shape)
-    random = stream(settings.seed, "shocks")
+    random = generator(settings.seed, "shocks")
     if settings.shocks == "independent":
         return random.gamma(1.0 / settings.dispersion, settings.dispersion, shape)
     square = np.log1p(settings.dispersion)
@@ -93,8 +93,8 @@ def make_shocks(settings: CitySettings, shape: tuple[int, int]) -> np.ndarray:
 def make_requests(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndarray) -> Requests:
     """Draw Poisson counts around rate × shock, and for each request its second, destination and ride."""
     mean = rate * make_shocks(settings, rate.shape)
-    counts = stream(settings.seed, "counts").poisson(mean)
-    random = stream(settings.seed, "requests")
+    counts = generator(settings.seed, "counts").poisson(mean)
+    random = generator(settings.seed, "requests")
     place = np.repeat(np.arange(len(map_), dtype=np.int32), counts.sum(axis=1))
     hour = np.repeat(np.tile(np.arange(len(hours), dtype=np.int32), len(map_)), counts.ravel())
     second = hour * np.int32(3600) + random.integers(0, 3600, len(hour), dtype=np.int32)
@@ -102,7 +102,7 @@ def make_requests(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndar
     place, hour, second = place[order], hour[order], second[order]
     destination = _destinations(settings, map_, hours, place, hour)
     metres = map_.distance[place, destination] * _DETOUR
-    pace = np.exp(stream(settings.seed, "rides").normal(0.0, 0.3, len(place)))
+    pace = np.exp(generator(settings.seed, "rides").normal(0.0, 0.3, len(place)))
     ride = np.clip(90.0 + metres / _SPEED * pace, SHORTEST, LONGEST).astype(np.int32)
     return Requests(place, second, destination, ride)
 
@@ -122,7 +122,7 @@ def _destinations(
     settings: CitySettings, map_: Map, hours: Hours, place: np.ndarray, hour: np.ndarray
 ) -> np.ndarray:
     """Draw where each request wants to go, one class of hours (weekend × hour of day) at a time."""
-    draw = stream(settings.seed, "destinations").random(len(place))
+    draw = generator(settings.seed, "destinations").random(len(place))
     clock = (hours.weekend.astype(np.int32) * 24 + hours.hour.astype(np.int32))[hour]
     order = np.argsort(clock, kind="stable")
     edges = np.searchsorted(clock[order], np.arange(49))

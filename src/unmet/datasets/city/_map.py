@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 
 KINDS = ("residential", "office", "leisure")
 
@@ -52,7 +52,7 @@ class Map:
 
 def make_map(settings: CitySettings) -> Map:
     """Draw places: a sunflower pattern with jitter, offices towards the middle, homes outside."""
-    random = stream(settings.seed, "map")
+    random = generator(settings.seed, "map")
     count = settings.places
     rank = np.arange(count)
     # A sunflower fills the disc evenly, so that no two places coincide and every place has neighbours.

@@ -13,8 +13,8 @@ from unmet.datasets.city._fleet import Fleet
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._map import Map
 from unmet.datasets.city._rebalancing import CLOCK, DRIVE, plan_night
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 
 # An entry of the heap is one integer: second, then what happens, then to which ride, job or request. At the
 # same second returns come first, then vans, then people, so that a vehicle that is back can be taken.
@@ -75,7 +75,7 @@ def simulate(
     second = array("i", requests.second.tobytes())
     goal = array("i", requests.destination.tobytes())
     ride = array("i", requests.ride.tobytes())
-    patience = array("d", stream(settings.seed, "spill").random(count).tobytes())
+    patience = array("d", generator(settings.seed, "spill").random(count).tobytes())
     nothing = array("i", np.full(count, -1, dtype=np.int32).tobytes())
     origin, vehicle, end = nothing[:], nothing[:], nothing[:]
 

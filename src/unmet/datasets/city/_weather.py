@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmet.datasets.city._hours import Hours
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Weather:
 
 def make_weather(settings: CitySettings, hours: Hours) -> Weather:
     """Draw weather: a yearly and a daily wave, slow noise, and rain that comes in spells."""
-    random = stream(settings.seed, "weather")
+    random = generator(settings.seed, "weather")
     count = len(hours)
     year = np.cos(2 * np.pi * (hours.day_of_year - 200) / 365.25)
     daily = np.cos(2 * np.pi * (hours.hour - 15) / 24)

@@ -13,9 +13,9 @@ from os import PathLike
 from pathlib import Path
 
 from unmet.datasets.city._city import City
+from unmet.datasets.city._export import copy_moves, copy_status, copy_trips, copy_truth, copy_weather
 from unmet.datasets.city._feeds import snapshots as take_snapshots
 from unmet.datasets.city._feeds import station_information, station_status, status_events
-from unmet.datasets.city._tables import copy_moves, copy_status, copy_trips, copy_truth, copy_weather
 
 _STAGING = ".unmet-city-"
 

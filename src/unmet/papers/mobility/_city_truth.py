@@ -50,8 +50,7 @@ def hub_truths(city: "City", hubs: list[NDArray[np.bool_]], draws: int = 400) ->
 
 def _other_days(city: "City", hubs: list[NDArray[np.bool_]], draws: int) -> list[tuple[Floats, Floats]]:
     """Mean and standard deviation of each hub's days under other weathers and events, shape (draws, days)."""
-    from unmet.datasets.city._demand import make_events, make_rate
-    from unmet.datasets.city._weather import make_weather
+    from unmet.datasets.city import make_events, make_rate, make_weather
 
     # Of the rate only weather and events change from draw to draw; its scale is that of this city. The first
     # hour is the middle of the night, when no event is on.

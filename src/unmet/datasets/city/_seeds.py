@@ -16,6 +16,6 @@ _PARTS = (
 )
 
 
-def stream(seed: int, part: str) -> np.random.Generator:
+def generator(seed: int, part: str) -> np.random.Generator:
     """The generator of one part: a function of the seed and the part's name alone."""
     return np.random.default_rng([_PARTS.index(part), seed])
