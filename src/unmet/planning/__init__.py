@@ -1,4 +1,4 @@
-"""From demand to decisions: stock targets, expected lost rides, fleet size, moves. Arrays in, arrays out."""
+"""Turn demand into decisions: stock targets, lost rides, fleet size, moves. Arrays in, arrays out."""
 
 from unmet.planning._allocation import allocate, fleet_curve
 from unmet.planning._moves import rank_moves

@@ -1,4 +1,4 @@
-"""One random stream for each part of the city, so that a switch changes only its own part."""
+"""One random generator per part of the city, so that a switch changes only its own part."""
 
 import numpy as np
 
@@ -17,5 +17,5 @@ _PARTS = (
 
 
 def generator(seed: int, part: str) -> np.random.Generator:
-    """The generator of one part: a function of the seed and the part's name alone."""
+    """Return the generator of one part. It depends only on the seed and the name of the part."""
     return np.random.default_rng([_PARTS.index(part), seed])
