@@ -103,8 +103,8 @@ def fit_demand(
     if found.account["assumption"]["warn"]:
         warnings.warn(
             "stock-outs seem to depend on demand in ways the model does not know: calibrated levels differ "
-            f"by {found.account['assumption']['difference']:.3f} from those of min(y, threshold). Treat upper "
-            "quantiles with caution",
+            f"by {found.account['assumption']['difference']:.3f} from those of min(y, threshold). Treat "
+            "upper quantiles with caution",
             UserWarning,
             stacklevel=2,
         )
