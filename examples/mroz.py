@@ -37,7 +37,7 @@ def fit_models(X, hours):
 
 
 def slopes(model, X):
-    """Return hours per unit of each column, (columns, levels): exact for linear models, else a mean effect."""
+    """Return hours per unit of each column, (columns, levels): exact if linear, else a mean effect."""
     effects = []
     for column in range(X.shape[1]):
         step = np.zeros(X.shape[1])
