@@ -154,7 +154,7 @@ def look_back(
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:
-    """Return mean and shape of demand in periods [first, last), forecast `every` so many periods.
+    """Return mean and shape of demand in periods [first, last), forecast every `every` periods.
 
     The forecast of a period uses the counts before its origin `first + k · every` and none after.
     """
