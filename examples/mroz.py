@@ -1,7 +1,7 @@
-"""Women's labour supply: hours worked, left-censored at zero, by Tobit and by censored quantile regression.
+"""Labour supply of women: hours worked, left-censored at zero, by Tobit and censored quantile regression.
 
-Mroz's 753 married women of 1975, 325 of whom did not work for pay, are the real data of Yu & Stander (2007).
-Needs the packages in examples/requirements.txt, which carry the data:
+The data are Mroz's 753 married women of 1975, of whom 325 did not work for pay, as in Yu & Stander (2007).
+The packages in examples/requirements.txt bring the data:
 
     python -m pip install -r examples/requirements.txt
     python examples/mroz.py                 # prints coefficients, writes mroz.png
@@ -22,7 +22,7 @@ TEXTBOOK = dict(zip(COLUMNS, (-8.81, 80.65, 131.56, -1.86, -54.41, -894.02, -16.
 
 
 def fit_models(X, hours):
-    """Tobit, a network per quantile, one network for all, and the default that cannot cross."""
+    """Fit Tobit, one network per quantile, one network for all, and the default, which cannot cross."""
     training = {"side": "left", "learning_rate": 0.05, "max_epochs": 6000, "random_state": 0}
     free = {"head": "free", "loss": "published", "quantiles": LEVELS, **training}
     models = {
@@ -37,7 +37,7 @@ def fit_models(X, hours):
 
 
 def slopes(model, X):
-    """Hours per unit of each column, (columns, levels): exact for linear models, a mean effect otherwise."""
+    """Return hours per unit of each column, (columns, levels): exact if linear, else a mean effect."""
     effects = []
     for column in range(X.shape[1]):
         step = np.zeros(X.shape[1])
@@ -64,7 +64,7 @@ def show_coefficients(models, X):
 
 
 def draw(models, X, hours, path):
-    """Quantile curves over years of experience, everything else at its mean."""
+    """Draw quantile curves over years of experience, with all other columns at their means."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

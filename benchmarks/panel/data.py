@@ -9,9 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.panel.config import Config
-from unmet.datasets.city import City, make_city
-from unmet.datasets.city._feeds import station_information, status_events
-from unmet.datasets.city._tables import copy_status, copy_trips
+from unmet.datasets.city import City, copy_status, copy_trips, make_city, station_information, status_events
 
 
 def write_districts(config: Config, folder: Path) -> int:

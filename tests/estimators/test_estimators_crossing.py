@@ -9,6 +9,7 @@ from unmet import CensoredQuantileRegressor, TobitRegressor
 
 LEVELS = (0.05, 0.1, 0.3, 0.5, 0.55, 0.9, 0.95)
 ANY_LEVELS = (0.05, 0.050001, 0.07, 0.1, 0.2, 0.3, 0.4999, 0.5, 0.501, 0.54, 0.55, 0.7, 0.9, 0.93, 0.95)
+ROWS = 14  # one padded shape for all fits, whatever is repeated
 MODELS = ("monotone", "location-scale", "tobit")
 
 numbers = st.one_of(
@@ -25,10 +26,11 @@ def fresh(name, **settings):
 
 
 @pytest.fixture(scope="module")
-def fitted(capped):
+def fitted(make):
+    data = make(ROWS)
     return {
         (name, side): fresh(name, side=side).fit(
-            capped.X, capped.y if side == "right" else -capped.y, censored=capped.censored
+            data.X, data.y if side == "right" else -data.y, censored=data.censored
         )
         for name in MODELS
         for side in ("right", "left")
@@ -51,7 +53,7 @@ def test_no_crossing_for_any_row_and_any_level(fitted, name, side, rows):
 @given(data=st.data())
 def test_no_crossing_whatever_was_fitted(name, data):
     """Data with huge, tiny, constant and repeated values."""
-    rows = 14  # one padded shape, whatever is repeated
+    rows = ROWS
     column = st.one_of(
         st.lists(st.floats(-1e100, 1e100), min_size=rows, max_size=rows),
         st.lists(st.sampled_from([0.0, 1.0, 1e-300]), min_size=rows, max_size=rows),

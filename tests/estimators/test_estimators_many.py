@@ -26,13 +26,18 @@ KINDS = [
 ]
 
 
-def mixed_problems(make, count):
-    """Problems of many kinds, rows, columns, seeds and stopping times."""
+def mixed_problems(make, count, least_rows=34):
+    """Problems of many kinds, rows, columns, seeds and stopping times.
+
+    From 52 rows on, each kind has one padded shape and is compiled once; the first kind always has two.
+    """
     random = np.random.default_rng(1)
     problems = []
     for number in range(count):
         special, knows = KINDS[number % len(KINDS)]
-        data = make(int(random.integers(34, 64)), 3 if number % 4 else 4, seed=number)
+        least = least_rows if number % len(KINDS) else 34
+        columns = 3 if number % 4 or (special["network"] == "lstm" and least_rows > 34) else 4
+        data = make(int(random.integers(least, 64)), columns, seed=number)
         problem = {"X": data.X, "y": data.y, "random_state": number, **special}
         if knows in ("threshold", "both"):
             problem["threshold"] = data.threshold
@@ -72,27 +77,27 @@ def assert_same(models, others, problems):
 
 
 @pytest.fixture(scope="module")
-def sixty(make):
-    problems = mixed_problems(make, 60)
+def mixed(make):
+    problems = mixed_problems(make, 30, least_rows=52)
     return problems, one_by_one(BASE, problems)
 
 
-def test_the_mixed_problems_stop_at_different_times(sixty):
-    _, models = sixty
+def test_the_mixed_problems_stop_at_different_times(mixed):
+    _, models = mixed
     stopped = {model.n_iter_ for model in models if model.patience}
-    assert len(stopped) > 3
+    assert len(stopped) > 2
     assert min(stopped) < 40
 
 
-def test_fit_many_equals_fit_one_by_one_to_the_bit(sixty):
-    problems, models = sixty
+def test_fit_many_equals_fit_one_by_one_to_the_bit(mixed):
+    problems, models = mixed
     first = fit_many(BASE, problems)
     assert_same(first, models, problems)
     assert_same(fit_many(BASE, iter(problems[::-1])), models[::-1], problems[::-1])
 
 
-def test_two_processes_give_the_same_bits(sixty, monkeypatch):
-    problems, models = sixty
+def test_two_processes_give_the_same_bits(mixed, monkeypatch):
+    problems, models = mixed
     monkeypatch.setattr(_many, "_MOST_PER_TASK", 13)
     monkeypatch.setattr(_many, "_FEWEST_PER_TASK", 5)
     assert_same(fit_many(BASE, problems, n_jobs=2), models, problems)

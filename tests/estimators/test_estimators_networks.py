@@ -73,7 +73,7 @@ def test_saving_and_loading_a_network_of_ones_own(capped, tmp_path):
 
 def test_an_lstm_reads_its_sequence_and_its_static_columns():
     random = np.random.default_rng(0)
-    X = random.normal(size=(400, 5))  # two steps of two features, one static column
+    X = random.normal(size=(120, 5))  # two steps of two features, one static column
     y = X[:, 0] - X[:, 3] + 2 * X[:, 4]
     model = CensoredQuantileRegressor(
         network="lstm",
@@ -81,7 +81,7 @@ def test_an_lstm_reads_its_sequence_and_its_static_columns():
         sequence=(2, 2),
         head="free",
         quantiles=(0.5,),
-        max_epochs=400,
+        max_epochs=200,
         random_state=0,
     )
     fit = model.fit(X, y).predict(X)

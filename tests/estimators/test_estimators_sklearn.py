@@ -9,9 +9,19 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 from unmet import CensoredQuantileRegressor, TobitRegressor
+
+UNTRAINED_CHECKS = [
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_mixin_order,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_set_params,
+]
 
 
 def failures(estimator):
@@ -22,9 +32,16 @@ def failures(estimator):
 
 
 @pytest.mark.filterwarnings("default")
+def test_check_estimator():
+    """The head that compiles fastest; the slow test has the defaults, and Tobit."""
+    assert failures(CensoredQuantileRegressor(head="free", max_epochs=20)) == {}
+
+
 @pytest.mark.parametrize("kind", [CensoredQuantileRegressor, TobitRegressor])
-def test_check_estimator(kind):
-    assert failures(kind(max_epochs=100)) == {}
+@pytest.mark.parametrize("check", UNTRAINED_CHECKS, ids=lambda check: check.__name__)
+def test_checks_without_training(kind, check):
+    """What could differ between the two classes: their own constructors."""
+    check(kind.__name__, kind())
 
 
 @pytest.mark.slow

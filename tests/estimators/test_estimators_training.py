@@ -106,8 +106,8 @@ def test_one_network_per_quantile_is_that_quantile_fitted_alone(capped):
 
 @pytest.mark.parametrize("settings", [{"batch_size": 32}, {"batch_size": 32, "dropout": 0.1}], ids=str)
 def test_mini_batches_learn(make, settings):
-    data = make(500, 2)
-    model = clone(FREE).set_params(max_epochs=100, random_state=0, **settings).fit(data.X, data.latent)
+    data = make(256, 2)
+    model = clone(FREE).set_params(max_epochs=50, random_state=0, **settings).fit(data.X, data.latent)
     truth = 1 + data.X @ [1, -0.5]
     assert np.corrcoef(model.predict(data.X), truth)[0, 1] > 0.97
     assert np.abs(model.predict(data.X) - truth).mean() < 0.25

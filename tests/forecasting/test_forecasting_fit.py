@@ -140,7 +140,7 @@ def test_without_weather_the_mean_effect_of_recent_weather_is_taken(toy: Toy, mo
         ({"horizon": 10**6}, "horizon must be"),
         ({"horizon": 2, "places": ["nowhere"]}, "no place 'nowhere'"),
         ({"horizon": 2, "start": "2020-01-01"}, "within a year after"),
-        ({"horizon": 2, "weather": {"rain": [0, 0]}}, "'rain', which the panel had not"),
+        ({"horizon": 2, "weather": {"rain": [0, 0]}}, "'rain', but the panel has no such covariate"),
         ({"horizon": 2, "weather": {"warmth": [0.0]}}, "one value per period"),
     ],
 )

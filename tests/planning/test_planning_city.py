@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unmet.datasets.city import make_city
-from unmet.planning import expected_lost, hourly_returns, rates_by_class
-from unmet.planning._usage import hour_class, visit_windows
+from unmet.planning import expected_lost, hour_class, hourly_returns, rates_by_class, visit_windows
 
 
 @pytest.mark.slow

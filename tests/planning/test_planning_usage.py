@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from unmet.datasets.city import make_city
-from unmet.planning import hourly_exposure, hourly_returns, rates_by_class, usual_rates
-from unmet.planning._usage import hour_class, visit_windows
+from unmet.planning import (
+    hour_class,
+    hourly_exposure,
+    hourly_returns,
+    rates_by_class,
+    usual_rates,
+    visit_windows,
+)
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def test_the_same_bytes_twice():
 def test_wrong_input_is_named():
     with pytest.raises(ValueError, match="segments"):
         plot_availability(axis(), **{**OPTIONS, "segments": []})
-    with pytest.raises(ValueError, match="one entry for each period"):
+    with pytest.raises(ValueError, match="one entry per period"):
         plot_availability(axis(), **{**OPTIONS, "pickups": [1]})
 
 

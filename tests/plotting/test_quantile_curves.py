@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from unmet.plotting import plot_quantile_curves
-from unmet.plotting._colours import BLUE, GREEN, ORANGE
+
+ORANGE, GREEN, BLUE = "#E69F00", "#009E73", "#0072B2"  # Okabe and Ito
 
 X = np.array([0.0, 1.0, 2.0])
 ESTIMATED = np.array([[-1.0, 0.0, 1.0], [-1.0, 0.5, 2.0], [-1.0, 1.0, 3.0]])

@@ -1,4 +1,4 @@
-"""Calibration of forecasts of demand that was partly cut off."""
+"""Calibration of demand forecasts from censored observations."""
 
 from unmet.calibration._bands import Band, LevelMap, fit_level_map
 from unmet.calibration._coverage import Coverage, censored_coverage, nominal_levels

@@ -1,4 +1,4 @@
-"""The level to use for each nominal one, by band of predicted rate."""
+"""The level to use for each nominal level, by band of predicted rate."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
 
 Floats = NDArray[np.float64]
-# A band must have 500 rows. Of 500 only 25 lie beyond the level 0.95, too few to identify it, so bands are
-# made of about 3,000, which leaves 50 also where a third of the rows is set aside and a third of the rest is
-# cut off before.
+# A band needs 500 rows. Only 25 of 500 lie beyond the level 0.95, too few to identify it. So bands have about
+# 3,000 rows, which leaves 50 even if a third of the rows is held out and a third of the rest is censored
+# before.
 LEAST_ROWS = 500
 USUAL_ROWS = 3000
 LEAST_AT_RISK = 50
@@ -31,7 +31,7 @@ class Band:
 
 @dataclass(frozen=True)
 class LevelMap:
-    """Which level of the forecast distribution holds each nominal level, in bands of predicted rate.
+    """Level of the forecast distribution to use for each nominal level, in bands of predicted rate.
 
     A level of inf is not identified: fewer than `LEAST_AT_RISK` rows are known to reach that far.
     """
@@ -40,22 +40,22 @@ class LevelMap:
     bands: tuple[Band, ...]
 
     def band(self, rate: ArrayLike) -> NDArray[np.int64]:
-        """Number of the band of each rate; rates beyond the first and last belong to those."""
+        """Return the band number of each rate. Rates beyond the first or last band belong to it."""
         edges = np.array([band.low for band in self.bands[1:]])
         return np.searchsorted(edges, np.asarray(rate, np.float64), side="right")
 
     def levels(self, rate: ArrayLike) -> Floats:
-        """Levels to use, shape (n, K); inf where not identified."""
+        """Return the levels to use, shape (n, K), with inf where not identified."""
         table = np.array([band.level for band in self.bands], np.float64)
         return table[self.band(rate)]
 
     def identified_up_to(self, rate: ArrayLike) -> Floats:
-        """The highest nominal level up to which all are identified, of each rate; 0 if none is."""
+        """Return, for each rate, the highest nominal level up to which all are identified, or 0."""
         table = np.array([_highest(self.nominal, band.level) for band in self.bands])
         return table[self.band(rate)]
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """For JSON: levels that are not identified are null, the outermost edges too."""
+        """Return the map for JSON. Unidentified levels and the outermost edges are null."""
         return [
             {
                 "low": _finite(band.low),
@@ -71,7 +71,7 @@ class LevelMap:
 
     @staticmethod
     def from_dicts(dicts: list[dict[str, Any]]) -> "LevelMap":
-        """The map that `as_dicts` described."""
+        """Return the map from what `as_dicts` returned."""
         bands = tuple(
             Band(
                 -np.inf if entry["low"] is None else float(entry["low"]),
@@ -97,10 +97,10 @@ def fit_level_map(
     least_at_risk: int = LEAST_AT_RISK,
     most_bands: int = MOST_BANDS,
 ) -> LevelMap:
-    """Learn the level to use for each nominal one from out-of-sample forecasts.
+    """Learn the level to use for each nominal level from out-of-sample forecasts.
 
     In each band of predicted rate, Ĥ is the Kaplan–Meier distribution of the randomised probability-integral
-    values; the level for nominal θ is Ĥ⁻¹(θ). With a perfect forecast it is θ itself.
+    values, and the level for nominal θ is Ĥ⁻¹(θ). For a perfect forecast it is θ itself.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def fit_level_map(
     nominal
         Levels wanted, increasing.
     edges
-        Inner edges of the bands; by default bands of equal size, of `usual_rows` each and of `least_rows` at
-        the least, at most `most_bands`.
+        Inner edges of the bands. By default at most `most_bands` bands of equal size, with about `usual_rows`
+        and at least `least_rows` each.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def fit_level_map(
 
 
 def _edges(rates: Floats, least_rows: int, usual_rows: int, most_bands: int) -> Floats:
-    """Inner edges of bands of about equal size; equal rates share a band."""
+    """Return inner edges of bands of about equal size. Equal rates share a band."""
     count = max(1, min(most_bands, len(rates) // max(usual_rows, least_rows)))
     edges = np.unique(np.quantile(rates, np.arange(1, count) / count))
     while len(edges):
@@ -149,14 +149,14 @@ def _edges(rates: Floats, least_rows: int, usual_rows: int, most_bands: int) -> 
         smallest = int(np.argmin(sizes))
         if sizes[smallest] >= least_rows:
             break
-        # Join the smallest band to the smaller of its neighbours, by the edge between them.
+        # Remove the edge between the smallest band and the smaller of its neighbours.
         right = smallest == 0 or (smallest < len(edges) and sizes[smallest + 1] < sizes[smallest - 1])
         edges = np.delete(edges, smallest if right else smallest - 1)
     return edges
 
 
 def _between(found: Distribution, share: float, least_at_risk: int) -> float:
-    """Ĥ⁻¹(share), halfway into its step so that both ends of a distribution are treated alike."""
+    """Return Ĥ⁻¹(share), halfway into its step so that both ends of a distribution are treated alike."""
     level = found.level(share, least_at_risk)
     if not np.isfinite(level):
         return level

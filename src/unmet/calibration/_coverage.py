@@ -1,4 +1,4 @@
-"""Coverage of central intervals estimated from censored probability-integral values."""
+"""Coverage of central intervals, from censored probability-integral values."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """Share of demand inside an interval and beyond each end; NaN where censoring hides it."""
+    """Share of demand inside an interval and beyond each end. NaN where censoring hides it."""
 
     inside: float
     lower_tail: float
@@ -21,17 +21,17 @@ class Coverage:
 
 
 def nominal_levels(levels: ArrayLike, used: ArrayLike, values: ArrayLike) -> Floats:
-    """Probability-integral values after calibration: nominal level of each value, linear between levels.
+    """Return probability-integral values after calibration: nominal levels, linear between `levels`.
 
     Parameters
     ----------
     levels
         Nominal levels (K,).
     used
-        Levels of the raw forecast that stand for them, shape (n, K); inf where not identified.
+        Levels of the raw forecast used for them, shape (n, K); inf where not identified.
     values
-        Raw values, shape (n,). Values beyond the last identified level stay just above its nominal level,
-        spread over what is left.
+        Raw values, shape (n,). Values beyond the last identified level are spread between its nominal level
+        and 1.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def nominal_levels(levels: ArrayLike, used: ArrayLike, values: ArrayLike) -> Flo
 def censored_coverage(
     below: ArrayLike, mass: ArrayLike, censored: ArrayLike, uniform: ArrayLike, ends: ArrayLike
 ) -> dict[str, Coverage]:
-    """Coverage of demand by an interval between two levels, randomised and plain.
+    """Return the coverage of demand by an interval between two levels, randomised and plain.
 
     Parameters
     ----------
     below, mass, censored
-        F(y−1), f(y) and flags of each row, F being the calibrated forecast.
+        F(y−1), f(y) and flag of each row, where F is the calibrated forecast.
     uniform
         Draws for the randomised measure.
     ends
@@ -70,7 +70,7 @@ def censored_coverage(
     Notes
     -----
     Randomised: P(low < V ≤ high), V = F(y−1) + U·f(y). Plain: counts below ⌊lower⌋ or above ⌊upper⌋ are
-    outside; y > ⌊upper⌋ means F(y−1) ≥ high, and y < ⌊lower⌋ means F(y) ≤ low. Both by Kaplan–Meier.
+    outside: y > ⌊upper⌋ means F(y−1) ≥ high, and y < ⌊lower⌋ means F(y) ≤ low. Both use Kaplan–Meier.
     """
     low, high = (float(end) for end in np.asarray(ends))
     flags = np.asarray(censored)

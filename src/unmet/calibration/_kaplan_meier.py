@@ -1,4 +1,4 @@
-"""Kaplan–Meier: the distribution of values of which some are only known to be larger."""
+"""Kaplan–Meier: the distribution of right-censored values."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution function by its steps.
+    """A distribution function, stored as its steps.
 
     Attributes
     ----------
     points : array (m,)
-        Where it steps: the distinct values that were seen, increasing.
+        Where it steps: the distinct uncensored values, increasing.
     reached : array (m,)
         The function at and after each point.
     at_risk : array (m,)
-        Rows known to be at least as large as the point: what the step rests on.
+        Number of rows known to be at least as large as the point; the step rests on these.
     """
 
     points: Floats
@@ -27,9 +27,9 @@ class Distribution:
     at_risk: NDArray[np.int64]
 
     def level(self, share: float, least_at_risk: int = 1) -> float:
-        """The smallest point at which the function has reached `share`; inf where it is not identified.
+        """Return the smallest point at which the function has reached `share`, or inf if not identified.
 
-        It is not identified where the function does not get there, or gets there by a step that rests on
+        It is not identified if the function does not reach the share, or reaches it by a step that rests on
         fewer than `least_at_risk` rows.
         """
         index = int(np.searchsorted(self.reached, share - 1e-12))
@@ -38,21 +38,22 @@ class Distribution:
         return float(self.points[index])
 
     def __call__(self, value: float) -> float:
-        """The share at or below `value`."""
+        """Return the share at or below `value`."""
         index = int(np.searchsorted(self.points, value, side="right"))
         return float(self.reached[index - 1]) if index else 0.0
 
     def supported(self, value: float) -> int:
-        """Rows known to be at least as large as the first step at or after `value`; 0 beyond the last."""
+        """Return the rows at risk at the first step at or after `value`, or 0 beyond the last."""
         index = int(np.searchsorted(self.points, value))
         return int(self.at_risk[index]) if index < len(self.points) else 0
 
 
 def kaplan_meier(values: ArrayLike, censored: ArrayLike) -> Distribution:
-    """Distribution function of right-censored values, 1 − Π (1 − dⱼ/nⱼ).
+    """Return the distribution function of right-censored values, 1 − Π (1 − dⱼ/nⱼ).
 
-    dⱼ values were seen at the j-th point and nⱼ rows were at risk there. A row that is censored at a point
-    counts as larger than it. It is consistent if where a row is cut off is independent of its value.
+    dⱼ is the number of uncensored values at the j-th point, nⱼ the number of rows at risk there. A row
+    censored at a point counts as larger. The estimate is consistent if the point of censoring is
+    independent of the value.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def kaplan_meier(values: ArrayLike, censored: ArrayLike) -> Distribution:
             f"got shapes {times.shape} and {flags.shape}, {flags.dtype}"
         )
     if np.isnan(times).any():
-        raise ValueError("values must not hold NaN: leave rows without a value out")
+        raise ValueError("values must not hold NaN: leave those rows out")
     ordered = np.sort(times)
     points, seen = np.unique(times[~flags], return_counts=True)
     at_risk = len(times) - np.searchsorted(ordered, points)

@@ -1,4 +1,4 @@
-"""Probability-integral values of counts: randomised, censored where demand was cut off."""
+"""Randomised probability-integral values of counts, with bounds for censored rows."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,18 +7,18 @@ Floats = NDArray[np.float64]
 
 
 def randomised_pit(below: ArrayLike, mass: ArrayLike, uniform: ArrayLike, censored: ArrayLike) -> Floats:
-    """V = F(y−1) + U·f(y); on censored rows the bound F(y−1), since all that is known is demand ≥ y.
+    """Return V = F(y−1) + U·f(y), or in censored rows the bound F(y−1), because only demand ≥ y is known.
 
-    If F is the distribution of demand and nothing is censored, V is uniform on (0, 1), also for small counts.
+    If F is the distribution of demand and no row is censored, V is uniform on (0, 1), even for small counts.
 
     Parameters
     ----------
     below, mass
         F(y−1) and f(y) of each row under the forecast.
     uniform
-        One draw from (0, 1) for each row. 0 and 1 give the lower and upper ends of the step.
+        One draw from (0, 1) per row. 0 and 1 give the lower and upper ends of the step.
     censored
-        Flags.
+        Flags, one per row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Intervals corrected day by day by how the latest days fared, for series that drift."""
+"""Conformal intervals in a rolling window, for series that drift."""
 
 from math import ceil
 
@@ -19,38 +19,39 @@ def rolling_intervals(
     least: int = 20,
     rate: float = 0.02,
 ) -> Floats:
-    """Conformal intervals from a rolling window: row t is corrected by rows before t only.
+    """Return conformal intervals from a rolling window: only rows before t correct row t.
 
-    Each end is moved by what the n exact rows among the latest `window` rows would have needed. With scores
-    lower − y and y − upper (positive outside), and S_lower and S_upper the ⌈(n + 1)(1 − a/2)⌉-th smallest of
+    Each end moves by what the n exact rows among the latest `window` rows would have needed. The scores are
+    lower − y and y − upper, positive outside. With S_lower and S_upper the ⌈(n + 1)(1 − a/2)⌉-th smallest of
     each, row t gets
 
         [lower − S_lower, upper + S_upper],        a = 1 − coverage at first,
 
-    the conformalised quantile regression of Romano and others (2019) in a moving window. An end is never
-    moved beyond the middle of its interval. After each exact row the share of misses that is aimed at moves
-    as in the adaptive conformal inference of Gibbs and Candès (2021),
+    the conformalised quantile regression of Romano and others (2019) in a moving window. An end never moves
+    beyond the middle of its interval. After each exact row, the target share of misses adapts as in the
+    adaptive conformal inference of Gibbs and Candès (2021),
 
         a ← a + rate · (1 − coverage − [y was outside]),
 
-    so that misses in the long run are 1 − coverage of the exact rows even if the series drifts. With rate 0,
-    and rows of the window and row t exchangeable, the interval holds y with probability `coverage` or more.
+    so the long-run share of misses among exact rows is 1 − coverage even if the series drifts. With rate 0,
+    if the rows of the window and row t are exchangeable, the interval holds y with probability `coverage`
+    or more.
 
     Parameters
     ----------
-    y : observed values, in order of time, shape (n,). The values of rows that are not exact are not used.
-    lower, upper : predicted ends of the interval; they must not have seen y of their own row or later ones.
-    exact : which rows show the latent value; None: all. Leaving out rows that are censored *at random* keeps
-        the promise; where censoring depends on demand it does not.
-    window : how many rows back.
-    least : with fewer exact rows in the window, the latest `least` exact rows of the past are used.
-    rate : how fast the level adapts; 0: not at all.
+    y : observed values in order of time, shape (n,). Values of rows that are not exact are ignored.
+    lower, upper : predicted ends of the interval, made without y of their own or later rows.
+    exact : flags of rows that show the latent value; by default all. Coverage holds if rows are censored *at
+        random*, and not if censoring depends on demand.
+    window : number of rows to look back.
+    least : if the window has fewer exact rows, use the latest `least` exact rows of the past.
+    rate : how fast the level adapts; 0 for not at all.
 
     Returns
     -------
     array of shape (n, 2)
-        Rows without any exact row before them keep their interval. Where n exact rows are too few for the
-        level, the largest score is used, and coverage (n − 1) / (n + 1) is all that can be promised.
+        Rows without an earlier exact row keep their interval. If n exact rows are too few for the level, the
+        largest score is used, which guarantees only coverage (n − 1) / (n + 1).
 
     Examples
     --------
@@ -86,7 +87,7 @@ def rolling_intervals(
 
 
 def _ranked(scores: Floats, level: float) -> float:
-    """The ⌈(n + 1) · level⌉-th smallest score, or the largest."""
+    """Return the ⌈(n + 1) · level⌉-th smallest score, or the largest if there are fewer."""
     rank = min(max(ceil(round((len(scores) + 1) * level, 9)), 1), len(scores))
     return float(np.partition(scores, rank - 1)[rank - 1])
 

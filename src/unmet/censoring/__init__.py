@@ -1,4 +1,4 @@
-"""What was seen of latent values: thresholds, flags, sides, and schemes that censor."""
+"""What we see of latent values: thresholds, flags, sides, and schemes that censor."""
 
 from unmet.censoring._mirror import mirror_levels, mirror_quantiles
 from unmet.censoring._observed import Kind, Observed, Side, observe

@@ -5,21 +5,21 @@ from typing import Any
 
 
 def mirror_levels(thetas: Sequence[float]) -> tuple[float, ...]:
-    """Levels of −y that belong to the given levels of y, again increasing: 1 − θ in reverse order.
+    """Return the levels of −y for the given levels of y: 1 − θ in reverse order, so again increasing.
 
     Examples
     --------
     >>> mirror_levels((0.25, 0.5, 0.9))
     (0.1, 0.5, 0.75)
     """
-    # Rounding keeps 1 − 0.9 at 0.1, so that mirroring twice gives the levels back.
+    # Rounding makes 1 − 0.9 exactly 0.1, so mirroring twice gives the levels back.
     return tuple(round(1.0 - float(theta), 15) for theta in reversed(tuple(thetas)))
 
 
 def mirror_quantiles(quantiles: Any) -> Any:
-    """Quantiles of −y at the mirrored levels, from those of y with the level axis last: −q in reverse order.
+    """Return the quantiles of −y at the mirrored levels: −q in reverse order.
 
-    Takes NumPy or JAX arrays of shape (..., K). Mirroring twice gives the input back.
+    Takes NumPy or JAX arrays of shape (..., K), levels last. Mirroring twice gives the input back.
 
     Examples
     --------

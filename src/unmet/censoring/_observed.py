@@ -1,7 +1,7 @@
-"""What was seen: observed values, thresholds and censored flags, validated in one place."""
+"""Observed values, thresholds and censored flags, checked in one place."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,16 +17,16 @@ class Observed:
     Attributes
     ----------
     observed
-        Shape (n,), finite. Where a row is censored it is a bound: the latent value lies at or beyond it.
+        Shape (n,), finite. In a censored row this is a bound: the latent value lies at or beyond it.
     threshold
-        Shape (n,): the known censoring point of each row; +∞ (right) or −∞ (left) where there is none, and
-        everywhere if thresholds are not known.
+        Shape (n,). The known censoring point of each row; +∞ (right) or −∞ (left) for rows without one, and
+        for all rows if thresholds are unknown.
     censored
         Shape (n,), boolean.
     side
-        "right": latent values above the cap are unseen. "left": below.
+        "right" if latent values above the cap are unseen, "left" if those below it are.
     known
-        Whether the censoring point of every row is known. False if only flags were given.
+        True if the censoring point of every row is known, False if only flags were given.
     """
 
     observed: NDArray[np.float64]
@@ -37,23 +37,23 @@ class Observed:
 
     @property
     def cap(self) -> NDArray[np.float64]:
-        """Where the quantile is held in the censored loss: y where a row is censored, else its threshold."""
+        """The bound on the quantile in the censored loss: y in a censored row, else the row's threshold."""
         return np.where(self.censored, self.observed, self.threshold)
 
     @property
     def kind(self) -> Kind:
-        """Which loss applies: "none" (plain), "known" (printed equation) or "flags" (Portnoy's weights)."""
+        """The loss that applies: "none" (plain), "known" (Powell's) or "flags" (Portnoy's weights)."""
         if self.censored.any():
             return "known" if self.known else "flags"
         return "known" if np.isfinite(self.threshold).any() else "none"
 
     def mirrored(self) -> "Observed":
-        """The same observations of −y: values and thresholds negated, the other side."""
+        """Return the same observations of −y: values and thresholds negated, side swapped."""
         side: Side = "left" if self.side == "right" else "right"
         return Observed(-self.observed, -self.threshold, self.censored, side, self.known)
 
     def take(self, index: Any) -> "Observed":
-        """The chosen rows (index array, slice or boolean mask), equal to observing those rows alone."""
+        """Return the rows of an index array, slice or mask, as if only they had been observed."""
         censored = self.censored[index]
         known = self.known or not censored.any()
         return Observed(self.observed[index], self.threshold[index], censored, self.side, bool(known))
@@ -67,40 +67,39 @@ def observe(
     *,
     threshold: ArrayLike | None = None,
     censored: ArrayLike | None = None,
-    side: str = "right",
+    side: Side = "right",
 ) -> Observed:
-    """Say what was seen, and check that it is consistent.
+    """Check that observations are consistent, and return them.
 
-    - nothing else given: no row is censored.
-    - threshold: known for every row; a row is censored where y has reached its threshold.
-    - censored: thresholds unknown; censored rows are bounds, the others exact. No flag set: no row is
-      censored.
-    - both: the flags say which rows are censored, the thresholds where the others would have been.
+    - only y: no row is censored.
+    - threshold: every threshold is known. A row is censored if y has reached its threshold.
+    - censored: thresholds are unknown. Flagged rows are bounds, the others exact.
+    - both: the flags say which rows are censored, the thresholds where the others would have been cut off.
 
     Parameters
     ----------
     y
         Observed values, shape (n,), finite numbers.
     threshold
-        A number, or one per row; +∞ (right) or −∞ (left) for a row without one. On the right no y may lie
-        above its threshold, on the left none below.
+        A number, or one per row; +∞ (right) or −∞ (left) for a row without one. With side="right" no y may
+        lie above its threshold, with side="left" none below.
     censored
         One boolean (or 0/1) per row.
     side
-        "right" if large values are cut off (demand above supply), "left" if small ones are (detection
-        limits).
+        "right" if large values are cut off (demand above supply), "left" if small ones are (values below a
+        detection limit).
 
     Raises
     ------
     ValueError
-        That names the argument at fault.
+        If an argument is wrong; the message names it.
 
     Examples
     --------
     >>> observe([1.0, 4.0], threshold=4.0).censored.tolist()
     [False, True]
     """
-    if side not in ("right", "left"):
+    if side not in get_args(Side):
         raise ValueError(f'side must be "right" or "left", got {side!r}')
     values = _numbers(y, "y")
     if values.ndim != 1:
@@ -120,13 +119,13 @@ def observe(
         limits = _limits(threshold, values, side)
     if flags is None:
         flags = values == limits
-    return Observed(values, limits, flags, side, bool(known))  # type: ignore[arg-type]
+    return Observed(values, limits, flags, side, bool(known))
 
 
 def _numbers(array: Any, name: str) -> NDArray[np.float64]:
-    """A float64 copy, so that later changes to the caller's array change nothing here."""
+    """Return a float64 copy, so that later changes to the caller's array have no effect."""
     if isinstance(array, np.ma.MaskedArray):
-        raise ValueError(f"{name} is a masked array, whose mask would be lost: select the rows first")
+        raise ValueError(f"{name} is a masked array, and its mask would be lost: select the rows first")
     found = np.asarray(array)
     if found.dtype == np.float64:
         return found.copy()
@@ -138,8 +137,8 @@ def _numbers(array: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be numeric: {error}") from None
 
 
-def _limits(threshold: ArrayLike, y: NDArray[np.float64], side: str) -> NDArray[np.float64]:
-    """One threshold per row that no y contradicts."""
+def _limits(threshold: ArrayLike, y: NDArray[np.float64], side: Side) -> NDArray[np.float64]:
+    """Return one threshold per row, or raise if a y contradicts its threshold."""
     limits = _numbers(threshold, "threshold")
     if limits.ndim == 0:
         limits = np.full(y.size, limits)
@@ -147,7 +146,7 @@ def _limits(threshold: ArrayLike, y: NDArray[np.float64], side: str) -> NDArray[
         raise ValueError(
             f"threshold must be a number or one per row of y ({y.size}), got shape {limits.shape}"
         )
-    # One comparison passes every sound input: NaN and the wrong infinity fail it too.
+    # One comparison accepts every sound input; NaN and the wrong infinity fail it too.
     sound = y <= limits if side == "right" else y >= limits
     if not sound.all():
         _explain(limits, y, sound, side)
@@ -155,14 +154,16 @@ def _limits(threshold: ArrayLike, y: NDArray[np.float64], side: str) -> NDArray[
 
 
 def _explain(
-    limits: NDArray[np.float64], y: NDArray[np.float64], sound: NDArray[np.bool_], side: str
+    limits: NDArray[np.float64], y: NDArray[np.float64], sound: NDArray[np.bool_], side: Side
 ) -> None:
-    """Raise the error that tells why a threshold was refused."""
+    """Raise the error that says why a threshold was refused."""
     if np.isnan(limits).any():
         raise ValueError("threshold has NaN: use +inf (right) or -inf (left) for a row without a threshold")
     none, wrong, beyond = ("+inf", "-inf", "above") if side == "right" else ("-inf", "+inf", "below")
     if (limits == (-np.inf if side == "right" else np.inf)).any():
-        raise ValueError(f'threshold {wrong} hides every value when side="{side}"; no threshold is {none}')
+        raise ValueError(
+            f'threshold {wrong} hides every value when side="{side}": use {none} for rows without a threshold'
+        )
     first = int(np.argmin(sound))
     raise ValueError(
         f"threshold contradicts y in {int(np.count_nonzero(~sound))} rows: with side={side!r} no y may lie "
@@ -171,7 +172,7 @@ def _explain(
 
 
 def _flags(censored: ArrayLike, n: int) -> NDArray[np.bool_]:
-    """One boolean per row."""
+    """Return one boolean per row."""
     found = np.asarray(censored)
     if found.shape != (n,):
         raise ValueError(f"censored must hold one flag per row of y ({n}), got shape {found.shape}")

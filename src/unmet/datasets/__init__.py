@@ -1,4 +1,4 @@
-"""Data with a known truth: the paper's synthetic sets and a simulated city; loaded on first use."""
+"""Data with a known truth: the paper's synthetic data and a simulated city. Loaded on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -15,7 +15,7 @@ Quantile = Callable[[float, Floats], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How to draw a noise and what its quantiles are; `published` is the paper's own (partly wrong) truth."""
+    """How to draw a noise, and its quantiles. `published` are the paper's own, partly wrong, quantiles."""
 
     draw: Draw
     quantile: Quantile
@@ -37,7 +37,7 @@ def _draw_mixture(random: np.random.RandomState, x2: Floats) -> Floats:
     return first + 0.25 * random.normal(0, 2, x2.size)
 
 
-# Gamma noise is shifted and scaled to mean 0 and sd 1 for every shape; its skewness is 2 / √shape.
+# Gamma noise is shifted and scaled to mean 0 and standard deviation 1. Its skewness is 2 / √shape.
 def _draw_gamma(random: np.random.RandomState, shape: Floats) -> Floats:
     return (random.gamma(shape) - shape) / np.sqrt(shape)
 
@@ -53,12 +53,12 @@ def _two(x2: Floats) -> Floats:
 
 
 def _spread(x2: Floats) -> Floats:
-    """Scale with root mean square 1 that vanishes at x2 = −1, as in the paper's heteroskedastic noise."""
+    """Return a scale with root mean square 1, zero at x2 = −1 as in the paper's heteroskedastic noise."""
     return np.abs(1 + x2) / np.sqrt(2)
 
 
 def _shape(x2: Floats) -> Floats:
-    """Gamma shape that runs from strongly skewed (low x2) to nearly Gaussian (high x2)."""
+    """Return a gamma shape from strongly skewed (low x2) to nearly Gaussian (high x2)."""
     return np.clip(np.exp(1 + x2), 0.5, 20.0)
 
 
@@ -79,7 +79,7 @@ NOISES = {
         quantile=_gaussian(lambda x2: np.abs(1 + x2)),
         published=_gaussian(lambda x2: np.abs(1 + x2)),
     ),
-    # A weighted sum of two independent normals, with variance 0.75² + 0.25²·2²; the paper forgot the 2².
+    # A weighted sum of two independent normals with variance 0.75² + 0.25²·2². The paper omits the 2².
     "mixture": Noise(
         draw=_draw_mixture,
         quantile=_gaussian(lambda x2: np.full(x2.size, np.hypot(0.75, 0.5))),

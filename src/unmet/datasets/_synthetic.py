@@ -1,7 +1,7 @@
-"""The paper's synthetic data: left-censored at zero, with known latent values and quantiles."""
+"""The paper's synthetic data: left-censored at zero, latent values and quantiles known."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,11 +31,11 @@ class SyntheticData:
     threshold
         Zeros: the known left threshold of every row.
     censored
-        Where y has reached the threshold.
+        True where y has reached the threshold.
     side
         Always "left".
     noise, seed
-        What the data were made with.
+        The arguments of `make_synthetic`.
     """
 
     X: Floats
@@ -45,14 +45,14 @@ class SyntheticData:
     censored: NDArray[np.bool_]
     noise: str
     seed: int
-    side: str = "left"
+    side: Literal["left"] = "left"
 
-    def quantile(self, theta: ArrayLike, truth: str = "exact") -> Floats:
-        """Conditional quantiles of the *latent* values: (n,) for one level, (n, K) for K levels.
+    def quantile(self, theta: ArrayLike, truth: Literal["exact", "published"] = "exact") -> Floats:
+        """Return conditional quantiles of the *latent* values: (n,) for one level, (n, K) for K levels.
 
-        `truth="published"` gives the paper's formulas. They differ for the mixture only, whose standard
-        deviation the paper takes as √(0.75² + 0.25²) instead of √(0.75² + 0.5²); other noises than the
-        paper's have none. The quantile of the observed values is max(0, quantile).
+        `truth="published"` gives the paper's formulas, which exist for the paper's noises only. They differ
+        for the mixture, where the paper uses the standard deviation √(0.75² + 0.25²) instead of
+        √(0.75² + 0.5²). The quantile of the observed values is max(0, quantile).
         """
         if truth not in ("exact", "published"):
             raise ValueError(f'truth must be "exact" or "published", got {truth!r}')
@@ -68,9 +68,9 @@ class SyntheticData:
         return columns[0] if levels.ndim == 0 else np.stack(columns, axis=1)
 
     def split(self) -> Split:
-        """The paper's parts, as re-computed: 33% test, a fifth of the rest for validation (536 : 134 : 330).
+        """Return the paper's parts: 33% test, a fifth of the rest validation (536 : 134 : 330 of 1,000).
 
-        scikit-learn's `train_test_split` with random_state 0, then 1, whatever the seed of the data.
+        Uses scikit-learn's `train_test_split` with random_state 0, then 1, for any seed of the data.
         """
         from sklearn.model_selection import train_test_split
 
@@ -83,22 +83,22 @@ class SyntheticData:
 
 
 def make_synthetic(noise: str = "gaussian", n: int = 1000, seed: int = 42) -> SyntheticData:
-    """Synthetic data of the paper; seed 42 and n = 1000 give its very rows.
+    """Return the synthetic data of the paper. Seed 42 and n = 1000 give exactly its rows.
 
-    Draws x1, then x2, then the noise from NumPy's `RandomState(seed)`.
+    NumPy's `RandomState(seed)` draws x1, then x2, then the noise.
 
     Parameters
     ----------
     noise
         The paper's "gaussian" N(0, 1), "heteroskedastic" (1 + x2)·N(0, 1) and "mixture" 0.75·N(0, 1) +
-        0.25·N(0, 2²); and five that are not conditionally Gaussian, all with mean 0 and standard deviation
-        about 1: "skewed-right" and "skewed-left" (gamma of shape 2), "student" (t with 3 degrees of
-        freedom), "skewed-heteroskedastic" (gamma of shape 2, scale |1 + x2|/√2), "varying-shape" (gamma
-        whose shape e^(1 + x2), held in [0.5, 20], depends on x2).
+        0.25·N(0, 2²). Five more are not conditionally Gaussian and have mean 0 and standard deviation about
+        1: "skewed-right" and "skewed-left" (gamma of shape 2), "student" (t with 3 degrees of freedom),
+        "skewed-heteroskedastic" (gamma of shape 2, scale |1 + x2|/√2), and "varying-shape" (gamma of shape
+        e^(1 + x2), clipped to [0.5, 20]).
     n
         Number of rows.
     seed
-        Of NumPy's `RandomState`.
+        Seed of NumPy's `RandomState`.
 
     Examples
     --------

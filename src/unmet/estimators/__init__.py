@@ -1,4 +1,4 @@
-"""scikit-learn estimators for censored targets, thin shells over the trainer."""
+"""scikit-learn estimators for censored targets: thin shells over the trainer."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from unmet.estimators._regressor import CensoredQuantileRegressor
     from unmet.estimators._tobit import TobitRegressor
 
-# Loaded late: loading a saved model imports neither scikit-learn nor JAX until it is used.
+# Loaded on first use: opening a saved model then imports neither scikit-learn nor JAX.
 _HOMES = {
     "CensoredQuantileRegressor": "_regressor",
     "TobitRegressor": "_tobit",

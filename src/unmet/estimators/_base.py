@@ -1,4 +1,4 @@
-"""What all estimators share: checking data, fitting through the trainer, predicting, scoring, saving."""
+"""What all estimators share: check data, fit with the trainer, predict, score, save."""
 
 import warnings
 from abc import abstractmethod
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from unmet.censoring import observe
+from unmet.censoring import Side, observe
 from unmet.estimators._fitted import Fitted, Member
 from unmet.estimators._prepare import Prepared, prepare
 from unmet.estimators._settings import Settings, check_quantiles
@@ -20,20 +20,20 @@ from unmet.training import Trained, train
 
 
 class CensoredRegressor(RegressorMixin, BaseEstimator):
-    """Base of the estimators. A subclass says in `_settings` what its parameters mean."""
+    """Base of the estimators. A subclass turns its parameters into `Settings`."""
 
-    # Thresholds, flags and validation rows travel with the rows through pipelines and searches by themselves.
+    # Pipelines and searches pass thresholds, flags and validation rows along with the rows by default.
     __metadata_request__fit = {"threshold": True, "censored": True, "validation": True}  # noqa: RUF012
     __metadata_request__score = {"threshold": True, "censored": True}  # noqa: RUF012
 
     progress: bool | None
     quantiles: Sequence[float]
-    side: str
+    side: Side
     random_state: Any
 
     @abstractmethod
     def _settings(self) -> Settings:
-        """The parameters, checked and made plain."""
+        """Return the checked parameters."""
 
     def fit(
         self,
@@ -50,16 +50,16 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array of shape (n, columns)
         y : array of shape (n,)
-            What was observed: the latent value, or a bound on it where a row is censored.
+            Observed values: the latent value, or a bound on it in a censored row.
         threshold : float or array of shape (n,), optional
-            Where each row is (or would have been) cut off; infinite where never. Without `censored` a row is
-            censored where y has reached its threshold.
+            Where each row is, or would have been, cut off; infinite for no limit. Without `censored`, a row
+            is censored if y has reached its threshold.
         censored : boolean array of shape (n,), optional
-            Which rows are censored. Alone, it means that the thresholds of the other rows are unknown.
+            Flags of the censored rows. Without `threshold`, the thresholds of the other rows are unknown.
         validation : boolean array of shape (n,), optional
-            Rows used only to decide when to stop; they are not trained on.
+            Rows that only decide when to stop; `fit` does not train on them.
         sample_weight : array of shape (n,), optional
-            A row of weight 2 counts as two equal rows, one of weight 0 as none.
+            A row of weight 2 counts as two equal rows, a row of weight 0 not at all.
         """
         from unmet.runs import progress
 
@@ -83,12 +83,12 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         sample_weight: Any,
         random_state: Any = None,
     ) -> Prepared:
-        """Check the data and make the training jobs."""
+        """Check the data and return the training jobs."""
         if not _plain(X, y):
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         else:
             self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit to named columns
+            self.__dict__.pop("feature_names_in_", None)  # left by an earlier fit to named columns
         observed = observe(y, threshold=threshold, censored=censored, side=settings.side)
         rows = len(observed)
         if len(X) != rows:
@@ -98,8 +98,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         if observed.censored.all():
             beyond = "above" if settings.side == "right" else "below"
             warnings.warn(
-                f"every row is censored: nothing {beyond} the observed values is identified, and the fit "
-                "depends on where it starts; pass rows that are not censored, or known thresholds",
+                f"every row is censored: the data say nothing {beyond} the observed values, and the fit "
+                "depends on its start. Add rows that are not censored, or pass known thresholds",
                 UserWarning,
                 stacklevel=3,
             )
@@ -113,14 +113,13 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         members, histories = [], []
         for group in range(1 + max(group for group, _ in results)):
             restarts = [(result.loss, tag) for tag, result in results.items() if tag[0] == group]
-            # A loss that is not a number loses to any that is; ties go to the first start.
+            # NaN loses to any finite loss; ties go to the first start.
             _, tag = min(restarts, key=lambda item: (not np.isfinite(item[0]), item[0], item[1]))
             job = next(job for job in prepared.jobs if job.tag == tag)
             best = results[tag]
             if not np.isfinite(best.weights).all():
                 raise ValueError(
-                    "training diverged to values that are not finite: lower learning_rate, set clip_norm, "
-                    "or leave standardise=True"
+                    "training diverged: lower learning_rate, set clip_norm, or keep standardise=True"
                 )
             members.append(Member(job.spec.model, prepared.members[group], best.weights))
             histories.append(
@@ -140,7 +139,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The median of the latent value, shape (n,). With one quantile only, that quantile."""
+        """Return the median of the latent value, shape (n,), or the only quantile if there is just one."""
         levels = self._fitted().levels
         if len(levels) == 1:
             return self.predict_quantiles(X)[:, 0]
@@ -149,21 +148,22 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
     def predict_quantiles(
         self, X: ArrayLike, quantiles: Sequence[float] | None = None
     ) -> NDArray[np.float64]:
-        """Quantiles of the latent value, shape (n, K), in the order of `quantiles`.
+        """Return quantiles of the latent value, shape (n, K), in the order of `quantiles`.
 
-        Levels between fitted ones are interpolated (linearly in normal scores); levels outside raise.
+        Levels between fitted ones are interpolated, linearly in normal scores. Levels outside the fitted
+        range raise a ValueError.
         """
         fitted = self._fitted()
         wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
         if not fitted.parametric and (wanted[0] < fitted.levels[0] or wanted[-1] > fitted.levels[-1]):
             raise ValueError(
-                f"quantiles must lie between {fitted.levels[0]:g} and {fitted.levels[-1]:g}, the range that "
-                f"was fitted, not {wanted}: fit with quantiles= that include them"
+                f"quantiles must lie between {fitted.levels[0]:g} and {fitted.levels[-1]:g}, the fitted "
+                f"range, not {wanted}: fit with quantiles= that include them"
             )
         return fitted.quantiles(self._inputs(X), wanted)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Lower and upper ends of the central interval, shape (n, 2)."""
+        """Return the lower and upper ends of the central interval, shape (n, 2)."""
         if not 0 < coverage < 1:
             raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
         tail = round((1 - coverage) / 2, 12)
@@ -177,11 +177,11 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         censored: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Minus the mean censored tilted loss over rows and `quantiles`; higher is better.
+        """Return minus the mean censored tilted loss over rows and `quantiles`. Higher is better.
 
-        ρ_θ(y − min(cap, q̂)) for right censoring, as in fitting: R² on capped values would prefer a model that
-        knows nothing of the cap. Rows flagged without thresholds count as bounds, the others as exact.
-        Without metadata routing, scikit-learn's own searches call `score` without thresholds.
+        For right censoring the loss is ρ_θ(y − min(cap, q̂)), as in `fit`. R² on capped values would prefer
+        models that ignore the cap. Without thresholds, flagged rows count as bounds and the others as exact.
+        Searches of scikit-learn pass no thresholds to `score` unless metadata routing is on.
         """
         quantiles = self.predict_quantiles(X)
         observed = observe(y, threshold=threshold, censored=censored, side=self.side)
@@ -209,17 +209,17 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         return self.fitted_
 
     def _inputs(self, X: Any) -> NDArray[np.float64]:
-        with np.errstate(over="ignore", invalid="ignore"):  # its check adds up all values: 1e308 − 1e308
+        with np.errstate(over="ignore", invalid="ignore"):  # the check sums all values, such as 1e308 − 1e308
             return validate_data(self, X, dtype=np.float64, reset=False)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Slopes of a linear network with free quantiles, in the user's units, shape (K, columns)."""
+        """Slopes of a linear network with head="free", in the user's units, shape (K, columns)."""
         return self._linear()[0]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """Intercepts that belong to `coef_`, shape (K,)."""
+        """Intercepts of a linear network with head="free", shape (K,)."""
         return self._linear()[1]
 
     def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -238,7 +238,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         if fitted.mirrored:
             slopes, bias = -slopes[::-1], -bias[::-1]
         asked = [fitted.levels.index(level) for level in check_quantiles(self.quantiles)]
-        return slopes[asked], bias[asked]  # a grid may have been fitted beside the levels asked for
+        return slopes[asked], bias[asked]  # the fit may include a grid of other levels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -250,7 +250,7 @@ _NUMBERS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.d
 
 
 def _plain(X: Any, y: Any) -> bool:
-    """Arrays that need no conversion: scikit-learn's own check costs more than training a small network."""
+    """Return True for arrays that need no conversion: scikit-learn's check costs more than a small fit."""
     return (
         type(X) is np.ndarray
         and type(y) is np.ndarray

@@ -1,6 +1,6 @@
-"""Saved estimators: parameters and weights as plain data, opened only when they are used.
+"""Saved estimators: parameters and weights as plain data, opened on first use.
 
-This module imports neither scikit-learn nor JAX by itself.
+Importing this module imports neither scikit-learn nor JAX.
 """
 
 from dataclasses import asdict
@@ -11,7 +11,7 @@ import numpy as np
 
 from unmet.runs import ModelFileError, load_model, save_model
 
-# The estimators that may be loaded, and where they live: a file never names a module to import.
+# Estimators that may be loaded, and their modules. A file never names a module to import.
 _ESTIMATORS = {
     "CensoredQuantileRegressor": "unmet.estimators._regressor",
     "TobitRegressor": "unmet.estimators._tobit",
@@ -44,24 +44,26 @@ def save(estimator: Any, path: Any) -> None:
 
 
 def load(path: Any, network: Any = None) -> Any:
-    """The estimator that was saved at `path`, ready to predict.
+    """Return the estimator saved at `path`, ready to predict.
 
-    Files are checked now; scikit-learn and JAX are imported when the estimator is first used.
+    This checks the files. scikit-learn and JAX are imported when the estimator is first used.
 
     Parameters
     ----------
     network : callable, optional
-        For a model that was fitted with a network of your own: the same callable. It is not saved, because
+        The callable that the model was fitted with, if it has a custom network. It is not saved, because
         loading a file never runs code.
     """
     config, arrays = load_model(path)
     if config.get("estimator") not in _ESTIMATORS:
-        raise ModelFileError(f"{path}: unknown estimator {config.get('estimator')!r}")
+        raise ModelFileError(
+            f"{path}: unknown estimator {config.get('estimator')!r}; save the model again with this version"
+        )
     custom = config["parameters"].get("network") == {"custom": True}
     if custom and network is None:
-        raise ValueError("this model has a network of your own: pass it again as network=")
+        raise ValueError("this model was fitted with a custom network: pass the same callable as network=")
     if not custom and network is not None:
-        raise ValueError("network= is only for models that were fitted with a network of your own")
+        raise ValueError("network= is only for models that were fitted with a custom network: leave it out")
     return _Unopened(str(path), config, arrays, network)
 
 
@@ -87,12 +89,12 @@ def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], netw
             found = [arrays.pop(f"member{index}.{name}") for name in plan.names]
             fitting = [array.shape == shape for array, shape in zip(found, plan.shapes)]
             if not all(fitting) or any(array.dtype != np.float32 for array in found):
-                raise ValueError("the shapes of the weights do not fit the parameters")
+                raise ValueError("the shapes of the weights do not match the parameters")
             weights = np.concatenate([array.ravel() for array in found])
             members.append(Member(spec, tuple(levels), weights))
         center, scale = arrays.pop("x_center"), arrays.pop("x_scale")
         if center.shape != (columns,) or scale.shape != (columns,) or arrays:
-            raise ValueError("the arrays do not fit the parameters")
+            raise ValueError("the arrays do not match the parameters")
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{path}: the files do not describe a fitted {config['estimator']}: {error}"
@@ -115,7 +117,7 @@ def _to_plain(name: str, value: Any) -> Any:
     if name == "network" and callable(value):
         return {"custom": True}
     if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
-        return None  # a generator has moved on; the fitted model no longer needs it
+        return None  # a generator has advanced, and the fitted model does not need it
     if name == "head" and not isinstance(value, str):
         return {"location_scale": _to_plain("", asdict(value))}
     if isinstance(value, dict):
@@ -136,7 +138,7 @@ def _from_plain(value: Any) -> Any:
 
 
 class _Unopened:
-    """A saved estimator that becomes the real one at its first use, whatever is asked of it."""
+    """A saved estimator that turns into the real one on first use."""
 
     def __init__(self, *parts: Any) -> None:
         object.__setattr__(self, "_parts", parts)

@@ -1,4 +1,4 @@
-"""A fitted model as data: what prediction and saving need, and nothing else."""
+"""A fitted model as data: only what prediction and saving need."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +13,7 @@ from unmet.censoring import mirror_levels
 from unmet.estimators._scaling import Scaling
 from unmet.networks import ModelSpec, unflatten
 
-# Rows are predicted in blocks of one fixed shape: a row's prediction never depends on its neighbours.
+# Rows are predicted in blocks of one fixed shape, so a prediction never depends on neighbouring rows.
 _BLOCK = 512
 
 
@@ -28,7 +28,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Networks that together predict all levels, in the user's units."""
+    """Networks that together predict all levels in the user's units."""
 
     members: tuple[Member, ...]
     scaling: Scaling
@@ -43,7 +43,7 @@ class Fitted:
         return mirror_levels(levels) if self.mirrored else levels
 
     def quantiles(self, X: NDArray[np.float64], wanted: tuple[float, ...]) -> NDArray[np.float64]:
-        """Predicted quantiles, shape (rows, wanted)."""
+        """Return predicted quantiles, shape (rows, wanted)."""
         x = self.scaling.inputs(X)
         if self.mirrored:
             wanted = mirror_levels(wanted)
@@ -60,7 +60,7 @@ class Fitted:
 
 
 def _at_levels(values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[float, ...]) -> NDArray[Any]:
-    """Rows of `values` at the wanted levels, interpolated linearly in normal scores between fitted ones."""
+    """Return rows of `values` at the wanted levels, interpolated linearly in normal scores."""
     position = {level: index for index, level in enumerate(levels)}
     if all(level in position for level in wanted):
         return values[[position[level] for level in wanted]]

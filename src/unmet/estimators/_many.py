@@ -1,4 +1,4 @@
-"""Many fits at once: problems share compiled programs, slots and cores."""
+"""Fit many problems at once: they share compiled programs, slots and cores."""
 
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Task = tuple[CensoredRegressor, Parcel, Parcels]
 
 _DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
-# Problems per task of a worker process: enough to keep its slots full, few enough to share evenly.
+# Problems per task of a worker: enough to keep its slots full, few enough to share the work evenly.
 _MOST_PER_TASK = 2048
 _FEWEST_PER_TASK = 64
 
@@ -28,17 +28,17 @@ def fit_many(
     n_jobs: int = 1,
     progress: bool | None = None,
 ) -> list[CensoredRegressor]:
-    """Fit one estimator to many problems; the same bits as `fit` one by one, many times faster.
+    """Fit one estimator to many problems: the same bits as one `fit` each, many times faster.
 
     Parameters
     ----------
     estimator
-        Settings for all problems. It is not fitted itself.
+        Settings for all problems. It stays unfitted.
     problems
         Dicts with X and y, and optionally threshold, censored, validation, sample_weight, random_state. Any
-        other key is a parameter of the estimator, for that problem only.
+        other key is a parameter of the estimator for that problem only.
     n_jobs
-        Worker processes, one per core; −1: as many as there are cores.
+        Number of worker processes. −1 for one per core.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def iter_fit_many(
     n_jobs: int = 1,
     progress: bool | None = None,
 ) -> Iterator[tuple[int, CensoredRegressor]]:
-    """Yield (index, fitted estimator) as they finish. Memory does not grow with the number of problems."""
+    """Yield (index, fitted estimator) as fits finish. Memory does not grow with the number of problems."""
     from unmet import runs
 
     total = len(problems) if hasattr(problems, "__len__") else None  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def iter_fit_many(
 
 
 def _chunks(items: Iterator[Any], total: int | None, workers: int) -> Iterator[list[Any]]:
-    """Problems per task: smaller towards the end, if that is known, so that workers end together."""
+    """Yield the problems of each task. If the total is known, later tasks are smaller to end together."""
     left = total
     while True:
         size = _MOST_PER_TASK
@@ -106,7 +106,7 @@ def _chunks(items: Iterator[Any], total: int | None, workers: int) -> Iterator[l
 
 
 def _fit_chunk(task: "Task") -> "Parcel":
-    """Fit the problems of a task; of each estimator only what differs from the common one travels back."""
+    """Fit the problems of a task. Return only what differs from the common estimator."""
     estimator, problems, parcels = task
     common = estimator.get_params(deep=False)
     nothing = object()
@@ -120,7 +120,7 @@ def _fit_chunk(task: "Task") -> "Parcel":
 def _fit_here(
     estimator: CensoredRegressor, problems: Iterable[tuple[int, dict[str, Any]]]
 ) -> Iterator[tuple[int, CensoredRegressor]]:
-    """Feed the trainer with the jobs of all problems and put finished networks together again."""
+    """Feed the jobs of all problems to the trainer and reassemble the finished networks."""
     waiting: dict[int, tuple[int, CensoredRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
     parameters = estimator.get_params(deep=False)
     common = estimator._settings()
@@ -149,7 +149,7 @@ def _fit_here(
 def _copy(
     estimator: CensoredRegressor, parameters: dict[str, Any], common: Settings, problem: dict[str, Any]
 ) -> tuple[CensoredRegressor, Settings]:
-    """An unfitted copy for one problem; scikit-learn's clone costs more than training a small network."""
+    """Return an unfitted copy for one problem. scikit-learn's clone costs more than a small fit."""
     one = type(estimator).__new__(type(estimator))
     one.__dict__.update(parameters)
     special = {name: value for name, value in problem.items() if name not in _DATA}

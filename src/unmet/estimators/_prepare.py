@@ -1,4 +1,4 @@
-"""From data and settings to training jobs."""
+"""Turn data and settings into training jobs."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,19 +25,19 @@ from unmet.training import (
     views,
 )
 
-# "auto": the whole data at once up to this many rows, mini-batches of the given size beyond.
+# batch_size="auto": full batch up to this many rows, then mini-batches of _AUTO_BATCH.
 _FULL_BATCH_ROWS = 16384
 _AUTO_BATCH = 2048
-# Steps of a fit that is not told how many epochs to run.
+# Gradient steps if max_epochs is None.
 _AUTO_STEPS = 2000
 _LEAST_EPOCHS = 10
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The jobs of one fit: one network per group of levels and restart, tagged (group, restart).
+    """The jobs of one fit: a network per group of levels and restart, tagged (group, restart).
 
-    Left-censored problems are mirrored: jobs, scaling and levels are those of −y.
+    Left-censored problems are mirrored: jobs, scaling and levels then belong to −y.
     """
 
     jobs: tuple[Job, ...]
@@ -47,7 +47,7 @@ class Prepared:
 
 
 def fitted_levels(settings: Settings, kind: str) -> tuple[float, ...]:
-    """The levels to fit: those asked for, with a grid beside them where the model needs one."""
+    """Return the levels to fit: the requested ones, and a grid if the model needs one."""
     levels = set(settings.quantiles)
     if isinstance(settings.head, LocationScale):
         levels |= set(settings.head.grid)
@@ -64,15 +64,15 @@ def prepare(
     settings: Settings,
     seed: int,
 ) -> Prepared:
-    """Canonical rows, split, units, padding: everything between the data and the trainer."""
+    """Do everything between data and trainer: canonical rows, split, scaling, padding."""
     mirrored = observed.side == "left"
-    if mirrored:  # one implementation: q_θ of y is −q_{1−θ} of −y
+    if mirrored:  # q_θ of y is −q_{1−θ} of −y, so one implementation serves both sides
         observed = observed.mirrored()
     kind = observed.kind
     if settings.loss == "published" and kind != "none":
         cap = np.where(observed.censored, observed.observed, np.inf)
         objective = "quantile"
-        if isinstance(settings.head, LocationScale):  # the published loss alone: no likelihood to mend it
+        if isinstance(settings.head, LocationScale):  # the published loss alone, without the likelihood term
             settings = replace(settings, head=replace(settings.head, likelihood=0.0))
     else:
         cap = observed.cap
@@ -81,8 +81,8 @@ def prepare(
         objective = "tobit"
     if objective == "portnoy" and not settings.joint:
         raise ValueError(
-            "joint=False cannot use censored= without threshold=: its weights need all quantiles together; "
-            "pass threshold=, or set joint=True, or loss='published'"
+            "joint=False needs threshold= beside censored=, because the weights of flagged rows use all "
+            "quantiles together: pass threshold=, or set joint=True or loss='published'"
         )
     table = np.empty((len(observed), X.shape[1] + 4))
     table[:, :-4] = X
@@ -141,7 +141,7 @@ def prepare(
 def _held_out(
     rows: int, validation: NDArray[np.bool_] | None, settings: Settings, seed: int
 ) -> NDArray[np.bool_] | None:
-    """Which rows decide when to stop; None: all rows train."""
+    """Return the mask of rows that decide when to stop, or None if all rows train."""
     if validation is None and settings.patience is None:
         return None
     held = validation
@@ -151,14 +151,14 @@ def _held_out(
         held[np.random.RandomState(seed).permutation(rows)[:count]] = True
     if held.all() or not held.any():
         raise ValueError(
-            "validation must leave rows to train on and rows to stop on; "
-            f"of {rows} distinct rows {int(held.sum())} are for stopping (set patience=None to train on all)"
+            "validation must leave some rows to train on and some to stop on, but it holds "
+            f"{int(held.sum())} of {rows} distinct rows: change it, or set patience=None to train on all"
         )
     return held
 
 
 def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
-    """The network for this many columns: an LSTM without a sequence reads all of them, one feature a step."""
+    """Return the network for this many columns. By default an LSTM reads all, one feature per step."""
     if network.kind != "lstm":
         return network
     steps, features = network.sequence
@@ -166,13 +166,14 @@ def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
         steps, features = columns, 1
     if steps * features > columns:
         raise ValueError(
-            f"sequence=({steps}, {features}) needs {steps * features} leading columns, but X has {columns}"
+            f"sequence=({steps}, {features}) needs {steps * features} columns, but X has {columns}: "
+            "shorten sequence or add columns"
         )
     return replace(network, sequence=(steps, features))
 
 
 def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> ModelSpec:
-    """The model for data of this many columns."""
+    """Return the model for data with this many columns."""
     network = complete_network(settings.network, columns)
     padded = padded_columns(columns) if network.kind in ("linear", "mlp") else columns
     negated = settings.side == "left" and settings.initialiser == "ones"
@@ -192,7 +193,7 @@ def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> M
 def _program_spec(
     settings: Settings, objective: str, columns: int, rows: int, stop_rows: int, levels: tuple[float, ...]
 ) -> tuple[ProgramSpec, int]:
-    """The program for a problem of this shape, and its epochs."""
+    """Return the program for a problem of this shape, and its number of epochs."""
     model = model_spec(settings, columns, levels)
     batch = settings.batch_size
     if batch == "auto":
@@ -217,7 +218,7 @@ def _program_spec(
 
 
 def _activations(model: ModelSpec) -> int:
-    """Floats that one row keeps alive in a training step."""
+    """Return the number of floats that one row keeps alive in a training step."""
     network = model.network
     body = model.columns + sum(network.hidden) + 2 * network.units * network.sequence[0]
     scale = sum(model.head.scale_hidden) if isinstance(model.head, LocationScale) else 0
@@ -227,7 +228,7 @@ def _activations(model: ModelSpec) -> int:
 def _fill(
     rows: Any, batches: int, columns: NDArray[np.float64], share: NDArray[np.float64], scaling: Scaling
 ) -> None:
-    """Write rows in the network's units; mini-batches get equal numbers of real rows."""
+    """Write rows in the network's units. Mini-batches get equal numbers of real rows."""
     count, total = columns.shape[1], len(rows.y)
     place: Any = slice(0, count)
     if batches > 1:

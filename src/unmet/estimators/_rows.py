@@ -1,4 +1,4 @@
-"""One canonical form of a set of weighted rows: order and repetition of rows change nothing."""
+"""Canonical form of weighted rows: order and repetition of rows change nothing."""
 
 from functools import cache
 
@@ -13,16 +13,15 @@ _HALF = np.uint64(32)
 def canonical_rows(
     table: NDArray[np.float64], weight: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Merge equal rows and put the rest in an order that depends on their content only.
+    """Merge equal rows and sort the rest by a hash of their content.
 
-    A row given twice then trains exactly like one with weight two, a weight of zero like an absent row, and
-    any order of the rows gives the same bits. The order follows a hash of the content, so it is also as good
-    as random, which mini-batches rely on.
+    A row given twice then trains exactly like one of weight two, a row of weight zero like none, and any
+    order of the rows gives the same bits. The order by hash is as good as random; mini-batches rely on that.
 
     Returns
     -------
     index, weight
-        Rows to keep, and their weights, which sum to one.
+        Rows to keep and their weights, which sum to one.
     """
     chosen: NDArray[np.intp] | None = None
     if weight is not None and not weight.all():
@@ -50,7 +49,7 @@ def canonical_rows(
 
 
 def _hash_rows(table: NDArray[np.float64]) -> NDArray[np.uint64]:
-    bits = (table + 0.0).view(np.uint64)  # adding zero makes −0.0 and 0.0 one number
+    bits = (table + 0.0).view(np.uint64)  # adding zero turns −0.0 into 0.0
     bits ^= bits >> _HALF
     bits *= _MIX
     bits ^= bits >> _SHIFT
@@ -63,6 +62,6 @@ def _hash_rows(table: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 @cache
 def _multipliers(columns: int) -> NDArray[np.uint64]:
-    """A fixed odd number per column, so that equal values in different columns count differently."""
+    """Return a fixed odd number per column, so that equal values in different columns hash differently."""
     numbers = np.random.RandomState(0).randint(0, 2**63, columns, dtype=np.int64)
     return numbers.astype(np.uint64) | np.uint64(1)

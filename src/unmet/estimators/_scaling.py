@@ -1,4 +1,4 @@
-"""Units: from the user's numbers to those a network sees, and back."""
+"""Scaling: from the user's units to those the network sees, and back."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 # The square of anything larger overflows.
 _LARGEST = 1e150
-# Beyond this many standard deviations an input adds nothing but the risk of overflow in float32.
+# Inputs are clipped at this many standard deviations: beyond, float32 might overflow.
 _FARTHEST = 1e9
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Affine maps of inputs and target, in float64; the network sees float32."""
+    """Affine maps of inputs and target in float64. The network sees float32."""
 
     x_center: NDArray[np.float64]
     x_scale: NDArray[np.float64]
@@ -21,7 +21,7 @@ class Scaling:
     y_scale: float  # 0 if every observed value is the same
 
     def inputs(self, X: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Rows → columns (features, rows), standardised."""
+        """Return standardised columns (features, rows) of the rows."""
         with np.errstate(over="ignore"):
             scaled = np.clip((X - self.x_center) / self.x_scale, -_FARTHEST, _FARTHEST)
         return np.ascontiguousarray(scaled.T, np.float32)
@@ -37,10 +37,10 @@ def find_scaling(
     censored: bool,
     standardise: bool,
 ) -> tuple[Scaling, float, float]:
-    """The scaling of features (columns, rows), with the location and scale of y as the network sees it."""
+    """Return the scaling, and the location and scale of y in the units the network sees."""
     for name, values in (("X", columns), ("y", y)):
         if max(values.max(), -values.min()) > _LARGEST:
-            raise ValueError(f"{name} holds values beyond {_LARGEST:g}: give it in larger units")
+            raise ValueError(f"{name} has values beyond {_LARGEST:g}: use larger units")
     weight = weight / weight.sum()
     center = float(weight @ y)
     spread = float(np.sqrt(weight @ np.square(y - center)))
@@ -53,6 +53,6 @@ def find_scaling(
     x_center = columns @ weight
     x_scale = np.sqrt(np.square(columns - x_center[:, None]) @ weight)
     x_scale[x_scale <= 1e-12 * np.abs(x_center)] = 1.0  # also where both are zero
-    if spread == 0.0 and censored:  # bounds that happen to be equal: latent values differ
+    if spread == 0.0 and censored:  # the bounds are equal by chance; latent values differ
         spread = abs(center) or 1.0
     return Scaling(x_center, x_scale, center, spread), 0.0, 1.0

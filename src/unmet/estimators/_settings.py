@@ -1,18 +1,19 @@
-"""Checked settings of a fit: the constructor's parameters, made sure of and made plain."""
+"""Checked settings of a fit, from the parameters of an estimator."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from unmet.censoring import Side
+from unmet.estimators._choices import HeadName, NetworkName, Schedule
 from unmet.networks import (
-    ACTIVATIONS,
-    HEADS,
-    INITIALISERS,
+    Activation,
+    Initialiser,
     LocationScale,
     NetworkSpec,
     Remembered,
@@ -20,17 +21,17 @@ from unmet.networks import (
     remember_hash,
 )
 
-# "auto": linear networks bear a higher rate.
+# learning_rate="auto": linear networks stand a higher rate.
 _RATE, _LINEAR_RATE = 0.02, 0.05
 
 
 @remember_hash
 @dataclass(frozen=True)
 class Settings(Remembered):
-    """What an estimator wants, checked. Equal settings train in the same programs."""
+    """Checked parameters of an estimator. Equal settings train in the same programs."""
 
     quantiles: tuple[float, ...]
-    side: str
+    side: Side
     network: NetworkSpec
     head: str | LocationScale | TobitShape
     joint: bool = True
@@ -52,7 +53,7 @@ class Settings(Remembered):
 
     @property
     def parametric(self) -> bool:
-        """Whether the fitted model is a distribution, which answers for every level."""
+        """Whether the fitted model is a distribution, which has a quantile at every level."""
         return isinstance(self.head, TobitShape)
 
 
@@ -86,7 +87,7 @@ def check_number(
 
 
 def check_quantiles(quantiles: Any, name: str = "quantiles") -> tuple[float, ...]:
-    """Levels as a tuple: inside (0, 1), increasing, none twice."""
+    """Return the levels as a tuple, or raise unless they increase strictly inside (0, 1)."""
     try:
         levels = tuple(float(level) for level in quantiles)
     except (TypeError, ValueError):
@@ -105,22 +106,22 @@ def check_quantiles(quantiles: Any, name: str = "quantiles") -> tuple[float, ...
 def check_head(head: Any) -> str | LocationScale:
     if isinstance(head, LocationScale):
         return head
-    check_choice("head", head, (*HEADS, "location-scale"))
+    check_choice("head", head, get_args(HeadName))
     return LocationScale() if head == "location-scale" else head
 
 
 def check_network(
     network: Any, hidden: Any, units: Any, activation: str | None, dropout: float, sequence: Any
 ) -> NetworkSpec:
-    """The network's description; its sequence is completed when the number of columns is known."""
+    """Return the spec of the network. Its sequence is completed when the number of columns is known."""
     check_number("dropout", dropout, 0, 0.99)
     if activation is not None:
-        check_choice("activation", activation, tuple(ACTIVATIONS))
+        check_choice("activation", activation, get_args(Activation))
     if callable(network):
         if dropout or activation is not None:
-            raise ValueError("dropout and activation do not reach a network of your own: build them into it")
+            raise ValueError("dropout and activation do not apply to a custom network: build them into it")
         return NetworkSpec("custom", builder=network)
-    check_choice("network", network, ("linear", "mlp", "lstm"))
+    check_choice("network", network, get_args(NetworkName))
     if sequence is not None and network != "lstm":
         raise ValueError(f"sequence is for network='lstm' only; network is {network!r}")
     if network == "linear":
@@ -146,12 +147,12 @@ def check_network(
 
 
 def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The training parameters, checked, under the names of `Settings`."""
+    """Return the checked training parameters under the names of `Settings`."""
     p = parameters
-    check_choice("side", p["side"], ("right", "left"))
+    check_choice("side", p["side"], get_args(Side))
     if p["learning_rate"] != "auto":
         check_number("learning_rate", p["learning_rate"], 0, open_=True)
-    check_choice("schedule", p["schedule"], ("constant", "cosine"))
+    check_choice("schedule", p["schedule"], get_args(Schedule))
     for name in ("max_epochs", "patience"):
         if p[name] is not None:
             check_number(name, p[name], 1, whole=True)
@@ -162,14 +163,14 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if p["clip_norm"] is not None:
         check_number("clip_norm", p["clip_norm"], 0, open_=True)
     check_number("n_restarts", p["n_restarts"], 1, whole=True)
-    check_choice("initialiser", p["initialiser"], INITIALISERS)
+    check_choice("initialiser", p["initialiser"], get_args(Initialiser))
     as_given = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2"
     checked = {name: p[name] for name in (*as_given.split(), "n_restarts", "initialiser")}
     if p["learning_rate"] == "auto":
         checked["learning_rate"] = _LINEAR_RATE if p.get("network") == "linear" else _RATE
     checked["clip_norm"] = float("inf") if p["clip_norm"] is None else float(p["clip_norm"])
     if isinstance(p["batch_size"], Integral):
-        checked["batch_size"] = int(p["batch_size"])  # also NumPy's whole numbers
+        checked["batch_size"] = int(p["batch_size"])  # may be a NumPy integer
     checked["standardise"] = check_switch("standardise", p["standardise"])
     checked["intercept"] = check_switch("fit_intercept", p["fit_intercept"])
     return checked

@@ -1,4 +1,4 @@
-"""From a panel to latent demand: forecasts, lost rides, what the data can tell."""
+"""Turn a panel into latent demand: forecasts, lost rides, and what the data identify."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from unmet.forecasting._fit import fit_demand
     from unmet.forecasting._model import LEVELS, DemandModel
 
-# Loaded late: fitting imports SciPy and scikit-learn.
+# Loaded on first use: fitting imports SciPy and scikit-learn.
 _HOMES = {"fit_demand": "_fit", "load_demand": "_files", "DemandModel": "_model", "LEVELS": "_model"}
 
 __all__ = ["LEVELS", "DemandModel", "fit_demand", "load_demand"]

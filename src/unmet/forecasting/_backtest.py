@@ -1,4 +1,4 @@
-"""Forecasts of the last weeks as they would have been made: refitted weekly, renewed daily."""
+"""Backtest: forecasts of the last weeks as they would have been made, refitted weekly, updated daily."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._counts import count_quantiles, count_step
-from unmet.forecasting._curves import corrected_level, raw_level
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._level_correction import corrected_level, raw_level
 from unmet.forecasting._network import fit_network
 from unmet.forecasting._parametric import Parametric, fit_parametric
 from unmet.forecasting._spill import Neighbours
@@ -22,12 +22,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Backtest:
-    """Out-of-sample forecasts of periods [first, first + n); matrices (P, n), per model where said.
+    """Out-of-sample forecasts of periods [first, first + n), as matrices (P, n).
 
     Attributes
     ----------
     counts, mean, shape, below, mass, uniform : of the negative binomial, as in `View`.
-    common : (n,) part of 1/shape that all places share, the uncertainty of the city's level.
+    common : (n,) part of 1/shape that all places share: the uncertainty of the city's level.
     curves : name of the network → quantile curves of normal scores, shape (P · n, 9).
     """
 
@@ -42,9 +42,9 @@ class Backtest:
     curves: dict[str, Floats]
 
     def step(self, network: str | None, counts: Floats | None = None) -> tuple[Floats, Floats]:
-        """F(y−1) and f(y), of one network or (None) of the negative binomial; rows place by place.
+        """Return F(y−1) and f(y) of a network, or for None of the negative binomial; rows by place.
 
-        For the counts seen, or for others of the same shape.
+        y are the observed counts, or others of the same shape.
         """
         below, mass = (self.below, self.mass) if counts is None else count_step(counts, self.mean, self.shape)
         below, top = below.reshape(-1), (below + mass).reshape(-1)
@@ -54,7 +54,7 @@ class Backtest:
         return low, np.maximum(corrected_level(self.curves[network], np.minimum(top, 1.0)) - low, 0.0)
 
     def quantiles(self, levels: Floats, network: str | None) -> Floats:
-        """Quantiles of demand + U at levels (n, K) or (K,), rows place by place."""
+        """Return quantiles of demand + U at levels (n, K) or (K,), rows by place."""
         wanted = np.broadcast_to(levels, (self.mean.size, np.shape(levels)[-1]))
         raw = wanted if network is None else raw_level(self.curves[network], wanted)
         return count_quantiles(raw, self.mean.reshape(-1), self.shape.reshape(-1))
@@ -70,10 +70,10 @@ def backtest(
     use: str = "exposure",
     tick: Callable[[], object] = lambda: None,
 ) -> tuple[Backtest, Parametric]:
-    """Forecast the last `days` days, each from what was known the day before; also the last model fitted.
+    """Forecast each of the last `days` days from data up to the day before; also return the last model.
 
-    Rates are refitted every seven days on everything before; shocks, lags and levels are renewed every
-    day; networks are fitted once, on everything before the first day.
+    Rates are refitted every seven days on all earlier data. Shocks, lags and levels are updated every day.
+    Networks are fitted once, on all data before the first day.
     """
     periods, week = len(grid.ds), 7 * grid.per_day
     first = periods - days * grid.per_day

@@ -1,4 +1,4 @@
-"""Calibration of the hourly forecasts on the backtest, and how well it held."""
+"""Calibrate hourly forecasts on the backtest, and measure their coverage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENDS = (0.05, 0.95)
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The level map of the future, levels used in the backtest (n, K), values V, flags and account."""
+    """The level map for forecasts, levels used in the backtest (n, K), values V, flags and report."""
 
     map: LevelMap
     used: Floats
@@ -36,10 +36,10 @@ class Calibrated:
 
 
 def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[float, ...]) -> Calibrated:
-    """Learn which level of the forecast to use for each nominal one, and account for the coverage.
+    """Learn the level of the forecast to use for each nominal level, and report the coverage.
 
-    The map for the future uses the whole backtest. The levels used inside the backtest are those that the
-    other weeks teach, so that the coverage reported was not fitted to the rows that it is measured on.
+    The map for forecasts uses the whole backtest. Levels inside the backtest are learned from the other
+    weeks, so the reported coverage is not fitted to the rows it is measured on.
     """
     part = slice(test.first, None)
     flags, known = grid.censored[:, part].reshape(-1), grid.known[:, part].reshape(-1)
@@ -59,7 +59,7 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
 
     low = nominal_levels(levels, used, below)
     step = nominal_levels(levels, used, below + mass) - low
-    # An interval without an upper end holds everything: nothing is to be learned from its coverage.
+    # An interval without an upper end holds everything, so its coverage says nothing.
     ended = np.isfinite(used[:, [levels.index(end) for end in _ENDS]]).all(axis=1)
 
     def coverage(rows: NDArray[np.bool_]) -> dict[str, float | None]:
@@ -101,9 +101,9 @@ def calibrate(grid: Grid, test: Backtest, network: str | None, levels: tuple[flo
 def _by_level(
     levels: tuple[float, ...], used: Floats, values: Floats, flags: NDArray[np.bool_]
 ) -> list[dict[str, float | None]]:
-    """How often demand stayed at or below each calibrated quantile, by Kaplan–Meier; None where hidden.
+    """Return how often demand was at or below each calibrated quantile, by Kaplan–Meier; None if unknown.
 
-    Of each level only the rows count whose quantile is identified (`used` is finite).
+    Each level counts only rows whose quantile is identified (`used` is finite).
     """
     rows: list[dict[str, float | None]] = []
     for k, level in enumerate(levels):
@@ -117,10 +117,10 @@ def _by_level(
 
 
 def assumption(grid: Grid, test: Backtest, network: str | None, found: LevelMap) -> dict[str, Any]:
-    """Hold the map against one learned from min(y, threshold), which needs no independence from demand.
+    """Compare the map with one learned from min(y, threshold), which needs no independence from demand.
 
-    The difference is the largest over levels of |Σ_bands share · (Ĥ_threshold(level used) − nominal)|,
-    over the bands where both are identified.
+    The difference is the largest over levels of |Σ_bands share · (Ĥ_threshold(level used) − nominal)|, over
+    bands where both are identified.
     """
     cap = grid.threshold[:, test.first :]
     usable = np.isfinite(cap) & grid.known[:, test.first :]

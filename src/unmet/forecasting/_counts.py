@@ -1,17 +1,17 @@
-"""Negative-binomial counts given mean and shape: probabilities, quantiles of count + U."""
+"""Negative-binomial counts: probabilities, and quantiles of count + U."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
-# Above this mean the search by running sums is longer than one by bisection (and would underflow).
+# Above this mean, running sums take longer than bisection and would underflow.
 _LARGE_MEAN = 60.0
 _BLOCK = 1 << 12  # rows whose sums fit a cache
 
 
 def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats, Floats]:
-    """F(y−1) and f(y) of the negative binomial with variance mean + mean²/shape.
+    """Return F(y−1) and f(y) of the negative binomial with variance mean + mean²/shape.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats,
 
 
 def log_mass(y: Floats, mean: Floats, shape: Floats) -> Floats:
-    """log f(y)."""
+    """Return log f(y)."""
     return (
         special.gammaln(y + shape)
         - special.gammaln(shape)
@@ -39,9 +39,10 @@ def log_mass(y: Floats, mean: Floats, shape: Floats) -> Floats:
 
 
 def count_quantiles(levels: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> Floats:
-    """Quantiles of N + U, N negative binomial and U uniform: k + (θ − F(k−1)) / f(k) with F(k−1) ≤ θ < F(k).
+    """Return quantiles of N + U for negative-binomial N and uniform U.
 
-    The whole part is the quantile of N. Levels that are not finite give inf.
+    They are k + (θ − F(k−1)) / f(k) with F(k−1) ≤ θ < F(k); the whole part is the quantile of N. Levels that
+    are not finite give inf.
 
     Parameters
     ----------
@@ -67,9 +68,9 @@ def count_quantiles(levels: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> Flo
 
 
 def _by_sums(levels: Floats, mean: Floats, shape: Floats) -> Floats:
-    """Add up f(0), f(1), … until every level is passed; then look every level up."""
+    """Sum f(0), f(1), … until every level is passed, then look the levels up."""
     finite = np.isfinite(levels)
-    # Levels so near 1 that rounding would never let the sum pass them.
+    # Levels so close to 1 that rounding would keep the sum below them.
     target = np.ascontiguousarray(np.where(finite, np.minimum(levels, 1 - 1e-9), 0.0).T)
     highest = target.max(axis=0)
     odds = mean / (shape + mean)

@@ -1,4 +1,4 @@
-"""Sums over a day: their distribution from the hours' shocks, calibrated on their own."""
+"""Daily sums: their distribution from the shocks of the hours, with their own calibration."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Floats = NDArray[np.float64]
 def sum_over_days(
     mean: Floats, shape: Floats, persistence: float, per_day: int, common: Floats | float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Mean and shape of a negative binomial with the mean and variance of the sum over each day; (P, days).
+    """Return mean and shape (P, days) of a negative binomial with the moments of each daily sum.
 
     With shocks of mean 1 in units of each hour's mean, covariance ρ^(k−h) v_h for h ≤ k:
     Var Σ N = Σ μ_h + Σ_h Σ_k μ_h μ_k (ρ^|k−h| v_min(h,k) + c), v = 1/shape − c, where c (`common`, one number
-    or one per period) is the variance of a level that all hours of a day share.
+    or one per period) is the variance of the level that all hours of a day share.
     """
     days = mean.shape[1] // per_day
     m = mean[:, : days * per_day].reshape(len(mean), days, per_day)
@@ -39,12 +39,12 @@ def sum_over_days(
 def calibrate_days(
     demand: Floats, mean: Floats, shape: Floats, levels: tuple[float, ...], seed: int
 ) -> tuple[LevelMap, dict[str, Any], Floats]:
-    """Level map of daily sums, how it held, and the quantiles (P · days, K) that the other weeks teach.
+    """Return the level map of daily sums, its coverage, and quantiles (P · days, K) from the other weeks.
 
     Parameters
     ----------
-    demand : sums of demand, each hour that was cut off completed by a draw of the rest, shape (P, days).
-        Almost every day has such an hour, so sums of pickups would nearly all be bounds.
+    demand : daily sums of demand, shape (P, days), in which a draw completes each censored hour. Almost every
+        day has such an hour, so nearly all sums of pickups would be bounds.
     mean, shape : of the forecast.
     """
     below, mass = (part.reshape(-1) for part in count_step(demand, mean, shape))

@@ -1,4 +1,4 @@
-"""Saving and loading a demand model: one folder, with the network in a folder inside."""
+"""Save and load a demand model: one folder, with the network in a folder inside."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RATES = ("level", "cell", "week", "loading", "factor", "slope")
 
 
 def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
-    """Write what `forecast`, `rates` and `forecast_days` need."""
+    """Write all that `forecast`, `rates` and `forecast_days` need."""
     parametric = model.parametric
     config: dict[str, Any] = {
         "kind": KIND,
@@ -63,12 +63,12 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
 
 
 def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
-    """A saved demand model; forecasts and rates work, the past stays in the files of the run.
+    """Return a saved demand model. It makes forecasts and rates; the past stays in the files of the run.
 
     Raises
     ------
     ModelFileError
-        There is no demand model in `folder`, it is damaged, or from another version.
+        If `folder` has no demand model, or the model is damaged or from another version.
     """
     from unmet.estimators import load
 
@@ -80,8 +80,8 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
         raise ModelFileError(f"{folder} holds no demand model; fit one with `unmet fit`")
     if config.get("version") != VERSION:
         raise ModelFileError(
-            f"{folder} holds version {config.get('version')} of a demand model; this unmet reads {VERSION}; "
-            "fit again with `unmet fit`"
+            f"{folder} holds a demand model of version {config.get('version')}, but this unmet reads version "
+            f"{VERSION}; fit again with `unmet fit`"
         )
     try:
         terms = TimeTerms(

@@ -1,4 +1,4 @@
-"""From a panel to a fitted demand model: backtest, choice of network, calibration, lost rides."""
+"""Fit a demand model to a panel: backtest, choice of network, calibration, lost rides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._grid import Grid, make_grid
 from unmet.forecasting._inputs import WEEKS_BACK
-from unmet.forecasting._lost import estimate_lost
+from unmet.forecasting._lost_rides import estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network
@@ -48,18 +48,18 @@ def fit_demand(
     Parameters
     ----------
     panel : a `Panel`, or the path of a panel file.
-    stations : columns unique_id, lat, lng. With them, people who find a place empty and take a vehicle next
-        door are told apart from those lost; without, nobody is taken to walk.
-    levels : nominal levels, increasing; they must hold 0.05 and 0.95.
-    seed : of every draw; the same panel, settings and seed give the same model.
-    networks : kinds to choose among by their loss in the backtest.
-    backtest_days : forecasts of so many last days are made as they would have been, to calibrate and compare.
-        Fewer are used where the panel is short: two weeks are left before them, or one of just two.
-    baselines : also fit the models that know less (unaware, dropped rows), for `measures`.
+    stations : columns unique_id, lat, lng. With them, the model tells people who walk from an empty place to
+        a neighbour from those who are lost. Without them, nobody walks.
+    levels : nominal levels, increasing; they must hold 0.05, 0.5 and 0.95.
+    seed : seed of all draws. The same panel, settings and seed give the same model.
+    networks : kinds of network; the one with the lowest loss in the backtest is used.
+    backtest_days : number of last days to forecast as they would have been, to calibrate and compare. A short
+        panel uses fewer: two weeks stay before them, or one week of a two-week panel.
+    baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
-        "keep" takes places that never had a vehicle to be like the average one.
-    jobs : processes.
-    progress : show a progress bar; None: when a terminal is attached.
+        "keep" treats places that never had a vehicle like the average place.
+    jobs : number of processes.
+    progress : show a progress bar. By default only in a terminal.
 
     Returns
     -------
@@ -102,9 +102,9 @@ def fit_demand(
         bar.advance()
     if found.account["assumption"]["warn"]:
         warnings.warn(
-            "running out seems to depend on demand beyond what the model knows: calibrated levels differ by "
-            f"{found.account['assumption']['difference']:.3f} from those of min(y, threshold); upper "
-            "quantiles are less sure than they claim",
+            "stock-outs seem to depend on demand in ways the model does not know: calibrated levels differ "
+            f"by {found.account['assumption']['difference']:.3f} from those of min(y, threshold). Treat "
+            "upper quantiles with caution",
             UserWarning,
             stacklevel=2,
         )
@@ -117,7 +117,7 @@ def _run(task: tuple[str, Grid, Neighbours | None, tuple[str, ...], int, int]) -
 
 
 def _blinded(grid: Grid, how: str) -> Grid:
-    """The grid as a model sees it that takes pickups for demand, or leaves out rows that were cut off."""
+    """Return the grid for a baseline: pickups count as demand, or censored rows are dropped."""
     full = np.where(grid.known, 1.0, 0.0)
     none = np.zeros_like(grid.censored)
     if how == "unaware":
@@ -150,7 +150,7 @@ _TITLES = {"linear": "linear", "mlp": "MLP", "lstm": "LSTM"}
 def _compare(
     grid: Grid, results: dict[str, tuple[Backtest, Parametric]], levels: tuple[float, ...]
 ) -> list[dict[str, Any]]:
-    """Every model on the rows of the backtest; the network with the lowest loss is chosen."""
+    """Compare all models on the rows of the backtest, and choose the network with the lowest loss."""
     test = results["aware"][0]
     wanted = np.array(levels)
     part = slice(test.first, None)
@@ -191,7 +191,7 @@ def _finish(
     levels: tuple[float, ...],
     seed: int,
 ) -> DemandModel:
-    """Fit rates and the chosen network to the whole panel, look back, and put everything together."""
+    """Fit rates and the chosen network to the whole panel, estimate the past, and build the model."""
     model = fit_parametric(grid, near, start=model)
     view = make_view(model, grid, near, seed)
     network = fit_network(chosen, *training_rows(view, seed), seed)

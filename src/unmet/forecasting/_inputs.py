@@ -1,4 +1,4 @@
-"""What the quantile network sees of each row: the expected count, the place, the calendar, weather, lags."""
+"""Inputs of the quantile network: expected count, place, calendar, weather, lags."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ WEEKS_BACK = 4
 
 @dataclass(frozen=True)
 class Scores:
-    """Normal scores of past counts under the negative binomial, with flags where they are bounds; (P, T).
+    """Normal scores (P, T) of past counts under the negative binomial, with flags where they are bounds.
 
-    Score 0 stands for what is not known.
+    Unknown scores are 0.
     """
 
     score: Floats
     censored: NDArray[np.bool_]
 
     def lags(self, period: NDArray[np.int64], week: int) -> list[Floats]:
-        """Scores and flags four to one weeks before each period, the oldest first; columns of shape (P, n).
+        """Return scores and flags four to one weeks before each period, oldest first; columns (P, n).
 
-        The lag is the first whole number of weeks that lies before the end of what is known.
+        The lag is the smallest whole number of weeks that reaches known periods.
         """
         end = self.score.shape[1]
         back = np.maximum(1, -(-(period - end + 1) // week))  # whole weeks until the past is reached
@@ -52,11 +52,11 @@ def inputs(
     short: Floats,
     places: NDArray[np.int64] | None = None,
 ) -> Floats:
-    """Columns of the network, rows place by place, shape (P · n, columns).
+    """Return the columns of the network, rows by place, shape (P · n, columns).
 
-    The leading 8 columns are the sequence (score and flag of the same hour four to one weeks before); then
-    log mean and shape of the negative binomial, the place's level, how often the place runs out (`short`),
-    the hour in two waves, Saturday, Sunday and the covariates.
+    The first 8 columns are the sequence: score and flag of the same hour four to one weeks before. Then come
+    log mean and shape of the negative binomial, the level of the place, how often the place runs out
+    (`short`), the hour as two waves, Saturday, Sunday and the covariates.
     """
     size = mean.shape
     turn = 2 * np.pi * (calendar.hour / 24 if calendar.cells == 72 else calendar.weekday / 7)

@@ -1,4 +1,4 @@
-"""Models compared on the same out-of-sample rows, without knowing the truth."""
+"""Compare models on the same out-of-sample rows, without the truth."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ STARVED = 0.25
 def measure(
     name: str, grid: Grid, first: int, counts: Floats, uniform: Floats, quantiles: Floats, levels: Floats
 ) -> dict[str, Any]:
-    """Tilted loss of min(demand + U, threshold) and coverage of the 90% interval.
+    """Return the tilted loss of min(demand + U, threshold) and the coverage of the 90% interval.
 
-    min(y, threshold) = min(demand, threshold) holds on every row without spill, so this loss,
-    ρ_θ(min(y + U, cap) − min(q, cap)), prefers the model that is right about demand. Where thresholds are not
-    known, flagged rows are bounds.
+    Without spill, min(y, threshold) = min(demand, threshold) in every row. So this loss, ρ_θ(min(y + U, cap)
+    − min(q, cap)), prefers the model that is right about demand. If thresholds are unknown, flagged rows are
+    bounds.
     """
     part = slice(first, None)
     cap = grid.threshold[:, part].reshape(-1)
@@ -48,18 +48,18 @@ def measure(
 
 
 def raw_coverage(below: Floats, mass: Floats, uniform: Floats, flags: NDArray[np.bool_]) -> float:
-    """Randomised coverage of the central 90% by Kaplan–Meier."""
+    """Return the randomised coverage of the central 90%, by Kaplan–Meier."""
     found = kaplan_meier(randomised_pit(below, mass, uniform, flags), flags)
     return found(0.95) - found(0.05)
 
 
 def seasonal_naive(grid: Grid, first: int, uniform: Floats, levels: Floats, weeks: int = 8) -> Floats:
-    """Quantiles of the counts + U of the same hour in the last weeks, rows place by place."""
+    """Return quantiles of count + U of the same hour in the last weeks, rows by place."""
     week = 7 * grid.per_day
     values = grid.y + np.random.default_rng(0).uniform(size=grid.y.shape)
     periods = np.arange(first, len(grid.ds))
     past = [values[:, periods - k * week] for k in range(1, weeks + 1) if first - k * week >= 0]
     if not past:
-        raise ValueError("seasonal_naive needs a week before the first period")
+        raise ValueError("first must leave a week before it for seasonal_naive")
     found = np.quantile(np.stack(past), levels, axis=0)
     return np.moveaxis(found, 0, -1).reshape(-1, len(levels))

@@ -1,4 +1,4 @@
-"""The fitted demand model: forecasts, rates, lost rides, accounts."""
+"""The fitted demand model: forecasts, rates, lost rides, calibration."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from unmet.calibration import LevelMap
 from unmet.forecasting._calendar import make_calendar, next_periods
 from unmet.forecasting._counts import count_quantiles
-from unmet.forecasting._curves import raw_levels_by_band
 from unmet.forecasting._daily import sum_over_days
 from unmet.forecasting._inputs import Scores, inputs
-from unmet.forecasting._lost import Lost
+from unmet.forecasting._level_correction import raw_levels_by_band
+from unmet.forecasting._lost_rides import Lost
 from unmet.forecasting._network import Network
 from unmet.forecasting._parametric import Parametric
 from unmet.runs import available_cores
@@ -31,19 +31,19 @@ _LONGEST_DAYS = 366
 
 @dataclass(frozen=True)
 class DemandModel:
-    """Latent demand of all places: made by `fit_demand`, or read by `load_demand`.
+    """Latent demand of all places, from `fit_demand` or `load_demand`.
 
     Attributes
     ----------
-    levels, places, zone, by, last : nominal levels, ids, zone, "hour" or "day", last period of the panel.
+    levels, places, zone, by, last : nominal levels, ids, time zone, "hour" or "day", last period of panel.
     parametric, network, network_name : the negative binomial and the quantile network that corrects it.
-    shock_mean, shock_variance : what the last counts say about the shock of each place.
+    shock_mean, shock_variance : shock of each place, given the last counts.
     city_state : mean and variance of the city's level on the last day.
     scores : normal scores of the last weeks, for lags. `short`: how often each place ran out.
     map, daily_map : levels to use, by band of predicted rate.
-    weather_gap : by hour, log of the mean effect of recent weather less the effect of its mean.
-    backtest, calibration, measures : columns, account and comparison; None after loading.
-    daily_backtest : sums over days in the backtest: demand (completed by a draw), mean, quantiles.
+    weather_gap : by hour, log of the mean effect of recent weather minus the effect of its mean.
+    backtest, calibration, measures : columns, coverage report and comparison of models; None after loading.
+    daily_backtest : daily sums in the backtest: demand (completed by a draw), mean, quantiles.
     """
 
     levels: tuple[float, ...]
@@ -82,21 +82,21 @@ class DemandModel:
         start: Any = None,
         weather: Mapping[str, ArrayLike] | None = None,
     ) -> Columns:
-        """Calibrated quantiles of demand for the next periods.
+        """Return calibrated quantiles of demand for the next periods.
 
         Parameters
         ----------
         horizon : number of periods.
         places : ids; all by default.
         start : first period (naive UTC); by default the one after the panel.
-        weather : covariates of the panel by name, one value per period. Where none is given, the mean effect
-            of the hour's weather in the last four weeks; intervals do not know that it is unknown.
+        weather : covariates of the panel by name, one value per period. By default the mean effect of the
+            hour's weather in the last four weeks; the intervals do not include that uncertainty.
 
         Returns
         -------
         columns unique_id, ds, mean, q05 … q95, identified_up_to, and unmet, unmet-lo-90, unmet-hi-90,
-        unmet-lo-50, unmet-hi-50. Quantiles q are those of demand + U, U uniform: their whole part is the
-        quantile of the count, and is what the `unmet` columns hold. Not identified: inf.
+        unmet-lo-50, unmet-hi-50. The q columns are quantiles of demand + U, U uniform. Their whole part is
+        the quantile of the count, which the `unmet` columns hold. Unidentified quantiles are inf.
         """
         index, ds, offset = self._ask(horizon, places, start)
         covariates = self._covariates(weather, horizon)
@@ -107,7 +107,7 @@ class DemandModel:
 
         if len(chunks) == 1:
             parts = [run(chunks[0])]
-        else:  # NumPy works outside Python's lock, so threads are enough
+        else:  # NumPy releases Python's lock, so threads are enough
             with ThreadPoolExecutor(available_cores()) as pool:
                 parts = list(pool.map(run, chunks))
         mean, quantiles, identified = (np.concatenate(part) for part in zip(*parts))
@@ -121,9 +121,9 @@ class DemandModel:
         return columns | nixtla_names(self.levels, quantiles)
 
     def forecast_days(self, days: int, *, places: Sequence[str] | None = None, start: Any = None) -> Columns:
-        """Quantiles of the sums over the next days of 24 periods, calibrated on their own."""
+        """Return quantiles of the sums over the next days of 24 periods, with their own calibration."""
         if self.daily_map is None:
-            raise ValueError("forecast_days is for panels by hour; this one is by day: use forecast")
+            raise ValueError("forecast_days is for hourly panels, and this one is daily: use forecast")
         index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, places, start)
         mean, shape = self._foreseen(index, ds, offset, {})
         _, common = self._city(offset + 1 + np.arange(len(ds)))
@@ -146,7 +146,7 @@ class DemandModel:
         start: Any = None,
         weather: Mapping[str, ArrayLike] | None = None,
     ) -> Columns:
-        """Mean (`rate`) and shape of the negative binomial of demand for the next periods."""
+        """Return mean (`rate`) and shape of the negative binomial of demand for the next periods."""
         index, ds, offset = self._ask(horizon, places, start)
         mean, shape = self._foreseen(index, ds, offset, self._covariates(weather, horizon))
         return {
@@ -157,15 +157,15 @@ class DemandModel:
         }
 
     def lost(self) -> Columns:
-        """Every row of the panel with the demand behind it and what was lost."""
+        """Return every row of the panel with its demand and lost rides."""
         return self._seen().columns
 
     def lost_total(self) -> dict[str, Any]:
-        """Totals with 90% intervals: all places, each place, each day."""
+        """Return totals with 90% intervals: all places, each place, each day."""
         return self._seen().total
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write what forecasts need to a folder: safetensors and JSON, no pickle."""
+        """Write the model to a folder as safetensors and JSON, without pickle."""
         from unmet.forecasting._files import save_demand
 
         save_demand(self, folder)
@@ -178,7 +178,7 @@ class DemandModel:
         return self.past
 
     def _ask(self, horizon: int, places: Sequence[str] | None, start: Any) -> tuple[Any, Any, int]:
-        """Places asked for, starts of periods, and how many periods lie between the panel and the first."""
+        """Return the requested places, starts of periods, and the periods between panel and first one."""
         most = _LONGEST_DAYS * self.per_day
         if (
             not isinstance(horizon, (int, np.integer))
@@ -205,7 +205,9 @@ class DemandModel:
         position = {place: k for k, place in enumerate(self.places)}
         unknown = [place for place in places if place not in position]
         if unknown:
-            raise ValueError(f"places: the panel has no place {unknown[0]!r}; it has {len(position)} others")
+            raise ValueError(
+                f"places: no place {unknown[0]!r} in the panel, which has {len(position)} other places"
+            )
         return np.array([position[place] for place in places], np.int64), ds, offset
 
     def _covariates(self, weather: Mapping[str, ArrayLike] | None, horizon: int) -> dict[str, Floats]:
@@ -215,8 +217,8 @@ class DemandModel:
                 continue
             if name not in self.parametric.terms.columns:
                 raise ValueError(
-                    f"weather has {name!r}, which the panel had not: it had "
-                    f"{', '.join(self.parametric.terms.columns) or 'no covariates'}"
+                    f"weather has {name!r}, but the panel has no such covariate; it has "
+                    f"{', '.join(self.parametric.terms.columns) or 'none'}"
                 )
             array = np.asarray(values, np.float64)
             if array.shape != (horizon,):
@@ -243,7 +245,7 @@ class DemandModel:
         return rate * level * mean, 1 / (variance / mean**2 + common)
 
     def _city(self, steps: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Level of the city so many periods after the panel, and its relative variance."""
+        """Return the city's level this many periods after the panel, and its relative variance."""
         days = (steps - 1) // self.per_day + 1
         after, spread = (np.full(len(steps), value) for value in self.city_state)
         mean, variance = self.parametric.city.ahead(after, spread, days)
@@ -268,12 +270,12 @@ class DemandModel:
 
 
 def column_name(level: float, prefix: str = "q") -> str:
-    """q05 for 0.05."""
+    """Return the column name of a level, such as q05 for 0.05."""
     return f"{prefix}{round(100 * level):02d}"
 
 
 def nixtla_names(levels: tuple[float, ...], quantiles: Floats) -> Columns:
-    """The columns that users of Nixtla's libraries look for, as whole counts."""
+    """Return the columns that users of Nixtla's libraries expect, as whole counts."""
     place = {round(100 * level): k for k, level in enumerate(levels)}
     wanted = {"unmet": 50, "unmet-lo-90": 5, "unmet-hi-90": 95, "unmet-lo-50": 25, "unmet-hi-50": 75}
     return {name: np.floor(quantiles[:, place[level]]) for name, level in wanted.items() if level in place}

@@ -1,4 +1,4 @@
-"""The censored quantile network: corrects the negative binomial on the scale of normal scores."""
+"""The censored quantile network, which corrects the negative binomial in normal scores."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._curves import KNOTS
 from unmet.forecasting._inputs import WEEKS_BACK
+from unmet.forecasting._level_correction import KNOTS
 
 Floats = NDArray[np.float64]
-# Rows to train on: few different numbers, so that few programs are compiled.
+# Numbers of training rows: few, so that few programs are compiled.
 _SIZES = (24_576, 16_384, 12_288, 8_192, 6_144, 4_096)
-# Scores beyond this are as good as certain; a cap there says nothing.
+# Scores below this are practically certain; a cap there says nothing.
 LOWEST_SCORE = -5.0
-# Short training and a penalty: what is to be learned is small, and a network left to itself learns noise.
+# Short training and a penalty, because corrections are small and a free network would learn noise.
 KINDS: dict[str, dict[str, Any]] = {
-    "linear": {"max_epochs": 12, "learning_rate": 0.02},
-    "mlp": {"max_epochs": 10, "learning_rate": 0.005, "hidden": (16,)},
-    "lstm": {"max_epochs": 8, "learning_rate": 0.005, "units": 8, "sequence": (WEEKS_BACK, 2)},
+    "linear": {"network": "linear", "max_epochs": 12, "learning_rate": 0.02},
+    "mlp": {"network": "mlp", "max_epochs": 10, "learning_rate": 0.005, "hidden": (16,)},
+    "lstm": {
+        "network": "lstm",
+        "max_epochs": 8,
+        "learning_rate": 0.005,
+        "units": 8,
+        "sequence": (WEEKS_BACK, 2),
+    },
 }
 
 
 @dataclass(frozen=True)
 class Network:
-    """A fitted `CensoredQuantileRegressor` that is asked only within the range of columns it has seen.
+    """A fitted `CensoredQuantileRegressor` whose inputs are clipped to the range seen in training.
 
-    The shape of the negative binomial can be all but constant in training, and a change of 1% next week then
-    lies thousands of standard deviations away.
+    The shape of the negative binomial can be almost constant in training. A change of 1% next week would then
+    be thousands of standard deviations.
     """
 
     model: Any
@@ -37,7 +43,7 @@ class Network:
     high: Floats
 
     def predict_quantiles(self, X: Floats) -> Floats:
-        """Quantile curves of normal scores, (n, 9)."""
+        """Return quantile curves of normal scores, (n, 9)."""
         return np.asarray(self.model.predict_quantiles(np.clip(X, self.low, self.high)), np.float64)
 
 
@@ -48,8 +54,8 @@ def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None,
     ----------
     kind : "linear", "mlp" or "lstm".
     scores : normal scores of demand under the negative binomial, shape (n,).
-    thresholds : scores of the known thresholds, where scores are those of min(y, threshold); None: scores are
-        complete.
+    thresholds : scores of the known thresholds if `scores` are those of min(y, threshold); None if no score
+        is censored.
     """
     from unmet.estimators import CensoredQuantileRegressor
 
@@ -59,7 +65,6 @@ def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None,
         rows = np.sort(np.random.default_rng([seed, 11]).choice(len(rows), count, replace=False))
     model = CensoredQuantileRegressor(
         quantiles=KNOTS,
-        network=kind,
         batch_size=2048,
         l2=0.02,
         random_state=seed,

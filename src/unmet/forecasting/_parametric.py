@@ -1,4 +1,4 @@
-"""The negative-binomial model of demand: rates, shocks and spill fitted together."""
+"""The negative-binomial model of demand: rates, shocks and spill, fitted together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._calendar import make_calendar
-from unmet.forecasting._city import STEADY, CityDays, day_of, estimate_city, follow_city
+from unmet.forecasting._city_level import STEADY, CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
@@ -17,13 +17,13 @@ from unmet.forecasting._terms import TimeTerms, make_terms
 
 Floats = NDArray[np.float64]
 _RANK = 4
-# Rates, shocks and spill explain each other away at first; walkers need more turns to be found.
+# Rates, shocks and spill compete at first; spill takes more rounds to find.
 _TURNS, _TURNS_WITH_SPILL, _TURNS_AGAIN = 4, 7, 2
 
 
 @dataclass(frozen=True)
 class Parametric:
-    """A fitted negative-binomial model of demand with lasting shocks and spill."""
+    """A fitted negative-binomial model of demand with persistent shocks and spill."""
 
     rates: RateModel
     shocks: Shocks
@@ -34,17 +34,17 @@ class Parametric:
 
 @dataclass(frozen=True)
 class Past:
-    """What a model makes of the periods that were seen; shape (P, T).
+    """A model's estimate of past periods; shape (P, T).
 
     Attributes
     ----------
     rate : λ, expected demand given calendar, weather and place, times the city's level of the day.
-    foreseen : λ times the level foreseen at the day's origin; `city` the levels.
-    own : pickups by people who wanted this place (expected share of y; the rest came from next door).
+    foreseen : λ times the level forecast at the day's origin; `city` holds the levels.
+    own : pickups by people who wanted this place: the expected share of y. The rest came from a neighbour.
     came : expected pickups by people who came from an empty neighbour.
     followed : shocks as known before and after each period.
     shape, inverse_scale : the gamma distribution of the shock given all periods.
-    unserved, went : expected requests that found no vehicle here, and those of them served next door.
+    unserved, went : expected requests that found no vehicle here, and how many of them a neighbour served.
     """
 
     rate: Floats
@@ -62,10 +62,10 @@ class Past:
 def fit_parametric(
     grid: Grid, near: Neighbours | None = None, *, start: Parametric | None = None
 ) -> Parametric:
-    """Fit rates, then in turns: how shocks vary and last, how far people walk, and rates given both.
+    """Fit rates, then in turns the shocks, the spill, and the rates given both.
 
-    Rates are fitted with each count's shock as foreseen from the counts before it. With lasting shocks that
-    matters: places run out when shocks are high, so the open time and the shock are not independent.
+    Rates are fitted with the shock forecast from earlier counts. This matters if shocks persist: places run
+    out when shocks are high, so exposure and shock are not independent.
     """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
     terms = make_terms(calendar, grid.covariates)
@@ -80,7 +80,7 @@ def fit_parametric(
     else:
         model, turns = replace(start, terms=terms), _TURNS_AGAIN
     for turn in range(turns):
-        # Terms of time have other units with other data: an earlier model first gets its rates right again.
+        # Units of time terms depend on the data, so first refit the rates of an earlier model.
         rates_only = turns == _TURNS_AGAIN and turn == 0
         past = look_back(model, grid, near)
         shocks = model.shocks
@@ -113,7 +113,7 @@ def fit_parametric(
 
 
 def _whole(grid: Grid, past: Past) -> Floats:
-    """Pickups of people who wanted this place as whole counts: expected shares would vary too little."""
+    """Return pickups of people who wanted this place as whole counts; expected shares vary too little."""
     share = np.clip(past.own / np.maximum(grid.y, 1), 0, 1)
     drawn = np.random.default_rng(0).binomial(grid.y.astype(np.int64), np.where(grid.y > 0, share, 1.0))
     return drawn.astype(np.float64)
@@ -122,9 +122,9 @@ def _whole(grid: Grid, past: Past) -> Floats:
 def look_back(
     model: Parametric, grid: Grid, near: Neighbours | None = None, origin: int | None = None
 ) -> Past:
-    """Rates, shocks and flows of the periods of a grid, which may be longer than the one fitted to.
+    """Estimate rates, shocks and flows of a grid, which may be longer than the one of the fit.
 
-    Days begin at `origin` (by default the end of the grid) and whole days around it.
+    Days start at `origin` (by default the end of the grid) and whole days before and after it.
     """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
     plain = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
@@ -140,7 +140,7 @@ def look_back(
     own = grid.y
     followed = follow(model.shocks, own, expected)
     if near is not None and walks:
-        # Whose pickups these were is judged by what was known then, so that forecasts see no later hour.
+        # Split pickups by what was known then, so that forecasts use no later hour.
         came, _ = flows(model.spill, near, missed * followed.mean_after, grid.exposure)
         level = expected * followed.mean_after
         own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
@@ -154,9 +154,9 @@ def look_back(
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:
-    """Mean and shape of demand in periods [first, last), foreseen every so many periods.
+    """Return mean and shape of demand in periods [first, last), forecast every `every` periods.
 
-    The forecast of a period knows the counts before its origin `first + k · every`, not those after.
+    The forecast of a period uses the counts before its origin `first + k · every` and none after.
     """
     periods = np.arange(first, last)
     origin = first + (periods - first) // every * every
@@ -171,9 +171,9 @@ def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int)
 
 
 def weather_gap(model: Parametric, grid: Grid) -> Floats:
-    """By hour of the day: log of the mean effect of the last four weeks' weather, less that of its mean.
+    """Return, by hour of the day, the log mean effect of four weeks' weather minus the effect of its mean.
 
-    Rain keeps people away for an hour, and the mean of rain would do so a little in every hour.
+    Rain cuts demand for an hour; mean rain would cut it a little in every hour.
     """
     recent = slice(-28 * grid.per_day, None)
     calendar = make_calendar(grid.ds[recent], grid.zone, grid.by)

@@ -1,4 +1,4 @@
-"""Joint draws of the demand that nobody saw: lasting shocks, uncertain rates, people who walked."""
+"""Joint draws of unobserved demand: persistent shocks, uncertain rates, spill."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past
 
 Floats = NDArray[np.float64]
-# How well the part of unserved requests that is due to the distribution of shocks is known.
+# Relative uncertainty of the unserved requests that depend on the distribution of shocks.
 _DOUBT = 0.2
-# Bound on the logarithm of the factor that makes walkers seen as many as walkers who left.
+# Bound on the log of the factor that equates people who arrive from neighbours with people who leave.
 _MOST_ODDS = 3.0
 
 
 @dataclass(frozen=True)
 class PlaceDraws:
-    """Draws for one place; (D, n) for its periods `at` that are not certain.
+    """Draws (D, n) for one place in its uncertain periods `at`.
 
     Attributes
     ----------
-    at : periods (n,) with unserved or foreign pickups possible.
+    at : periods (n,) with possible unserved requests or foreign pickups.
     unserved : requests that found no vehicle.
-    next_door : those of them that left from a neighbour.
+    next_door : those of them that a neighbour served.
     foreign : pickups by people who wanted a neighbour.
     """
 
@@ -40,15 +40,15 @@ class PlaceDraws:
 
 
 def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) -> Iterator[PlaceDraws]:
-    """Draw what happened at each place, given all that was seen.
+    """Draw what happened at each place, given all observations.
 
-    Shocks follow their gamma distributions given all periods, tied to each other in time by a normal copula
-    with the persistence of shocks. Rates carry the uncertainty of levels, profiles and cells, the latter
-    shared by all places. That places run out when shocks are high adds a part to the unserved requests that
-    rests on the distribution of shocks; it is taken to be known to a fifth of itself, for the whole city and
-    for each place. Given all this, the rest is Poisson; walkers are drawn by their expected shares (those of
-    pickups by :func:`foreign_share`), which carry the uncertainty of the chance to walk: they are seen next
-    door, so doubt about the unserved is not theirs.
+    Shocks follow their gamma distributions given all periods; a normal copula with the persistence of shocks
+    links them in time. Rates carry the uncertainty of levels, profiles and cells; all places share that of
+    cells. Places run out when shocks are high, so part of the unserved requests depends on the distribution
+    of shocks; that part is assumed known to a fifth of itself, for the whole city and for each place. Given
+    all this, the rest is Poisson. Spill is drawn by its expected shares (for pickups :func:`foreign_share`)
+    with the uncertainty of the chance to walk. People who walk are observed at the neighbour, so the
+    uncertainty of unserved requests does not apply to them.
     """
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
     level, cell, profile = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
@@ -84,11 +84,12 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
 
 
 def foreign_share(grid: Grid, past: Past) -> Floats:
-    """Share of each pickup that is due to people who wanted a neighbour, (P, T).
+    """Return the share of each pickup by people who wanted a neighbour, (P, T).
 
-    Given the count it is f came / (λeG + f came). With f = 1 the pickups so explained need not be as many as
-    the people who left for a neighbour, since places next to an empty one may see fewer rides than foreseen.
-    Everybody who is served next door is seen there, so f is the number with which both sums are the same.
+    Given the count it is f came / (λeG + f came). With f = 1, the pickups explained this way need not equal
+    the people who left for a neighbour, because places next to an empty one may have fewer rides than
+    forecast. Everybody whom a neighbour serves is observed there, so f is the number that makes both sums
+    equal.
     """
     expected = past.rate * grid.exposure * past.shape / past.inverse_scale
     walkers = float(past.went.sum())
@@ -105,7 +106,7 @@ def foreign_share(grid: Grid, past: Past) -> Floats:
     ends = surplus(-_MOST_ODDS), surplus(_MOST_ODDS)
     if ends[0] < 0 < ends[1]:
         factor = brentq(surplus, -_MOST_ODDS, _MOST_ODDS, xtol=1e-12, rtol=1e-12)
-    else:  # more walkers than pickups around them can be: as near as the bounds allow
+    else:  # more people left than pickups can explain: as close as the bounds allow
         factor = _MOST_ODDS if ends[1] <= 0 else -_MOST_ODDS
     more = np.exp(factor) * came
     share[rows] = more / (own + more)
@@ -115,10 +116,10 @@ def foreign_share(grid: Grid, past: Past) -> Floats:
 def _uncertainty(
     model: Parametric, grid: Grid, past: Past, cell: NDArray[np.int64], cells: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Standard errors of log rates from the information in the counts: levels, cells, profiles (P, C).
+    """Return standard errors of log rates from the information in the counts: levels, cells, profiles (P, C).
 
-    That of a place's profile Σₖ loading × factor is f′ Vᵢ f + l′ V_c l, with V the inverse information on the
-    loadings of the place and on the factors of the cell.
+    The variance of a place's profile Σₖ loading × factor is f′ Vᵢ f + l′ V_c l, where V is the inverse
+    information on the loadings of the place and on the factors of the cell.
     """
     memory = model.shocks.persistence
     spread = model.shocks.variance * (1 + memory) / (1 - memory)
@@ -136,7 +137,7 @@ def _uncertainty(
 
 
 def _chain(rng: np.random.Generator, draws: int, at: NDArray[np.int64], memory: float) -> Floats:
-    """Standard normal noise at periods `at`, correlated memory^distance between periods; (D, n)."""
+    """Return standard normal noise (D, n) at periods `at`, with correlation memory^distance."""
     noise = rng.standard_normal((draws, len(at)))
     if memory < 0.02:
         return noise
@@ -147,5 +148,5 @@ def _chain(rng: np.random.Generator, draws: int, at: NDArray[np.int64], memory: 
 
 
 def _gamma(noise: Floats, shape: Floats) -> Floats:
-    """Gamma draws of unit rate from normal noise (Wilson and Hilferty's cube root)."""
+    """Return gamma draws of unit rate from normal noise (Wilson and Hilferty's cube root)."""
     return shape * np.maximum(1 - 1 / (9 * shape) + noise / (3 * np.sqrt(shape)), 0.0) ** 3

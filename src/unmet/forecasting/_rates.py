@@ -1,4 +1,4 @@
-"""The rate of demand at every place and period: log-linear, exposure-aware, shrunk."""
+"""The rate of demand by place and period: log-linear, aware of exposure, with shrinkage."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class RateModel:
     Attributes
     ----------
     level : (P,)
-    cell : (C,) hour by kind of day; `week` : (W,) what an hour of the week differs from its cell.
-    loading, factor : (P, K) and (C, K), how places of different kinds differ in their profile.
-    slope : (q,) of the terms of time.
+    cell : (C,) hour by kind of day; `week` : (W,) difference of an hour of the week from its cell.
+    loading, factor : (P, K) and (C, K), how profiles differ between kinds of places.
+    slope : (q,) slopes of the time terms.
     """
 
     level: Floats
@@ -37,7 +37,7 @@ class RateModel:
     slope: Floats
 
     def log_rate(self, calendar: Calendar, terms: Floats, places: NDArray[np.int64] | None = None) -> Floats:
-        """log λ, shape (P, T), of all places or some."""
+        """Return log λ, shape (P, T), of all places or some."""
         rows = slice(None) if places is None else places
         profile = self.level[rows, None] + self.cell + self.loading[rows] @ self.factor.T
         common = self.week[calendar.week] + terms @ self.slope
@@ -45,7 +45,7 @@ class RateModel:
 
 
 def start_rates(y: Floats, exposure: Floats, cells: int, weeks: int, terms: int, rank: int) -> RateModel:
-    """Levels from plain ratios, everything else flat."""
+    """Return a model with levels from plain ratios and everything else flat."""
     overall = max(y.sum(), 1.0) / max(exposure.sum(), 1.0)
     level = np.log((y.sum(axis=1) + 5 * overall) / (exposure.sum(axis=1) + 5))
     rank = max(0, min(rank, len(y) - 1))
@@ -72,17 +72,17 @@ def fit_rates(
 ) -> RateModel:
     """Improve a rate model by Fisher scoring, block by block.
 
-    The log-likelihood of a row is that of a Poisson process with gamma shock, seen for the share `exposure`
-    of the period (0: not seen at all):
+    The log-likelihood of a row is that of a Poisson process with gamma shock, observed for the share
+    `exposure` of the period (0 if not observed at all):
 
         y log λ − (r + y) log(r + λ e) + …       score r (y − λe) / (r + λe)
 
-    It is exact though e depends on demand. `exposure` may carry a known factor, such as a shock foreseen.
+    It is exact although e depends on demand. `exposure` may include a known factor, such as a forecast shock.
 
     Parameters
     ----------
     shape : r, one number or one per row.
-    spill : expected pickups by people who came from an empty neighbour; y is shared in proportion.
+    spill : expected pickups by people who came from an empty neighbour; y is split in proportion.
     rounds : sweeps over the blocks.
     """
     cells = np.zeros((len(calendar.cell), calendar.cells))
@@ -122,7 +122,7 @@ def fit_rates(
 
 
 def _fit_kinds(model: RateModel, score: Floats, weight: Floats, first: bool) -> RateModel:
-    """Loadings of the places given the factors; at first both from the largest singular vectors."""
+    """Fit loadings of the places given the factors. Both start from the largest singular vectors."""
     rank = model.loading.shape[1]
     if first:
         ratio = score / (weight + 4.0)  # one step of each cell on its own, shrunk

@@ -1,4 +1,4 @@
-"""Shocks to demand that may last: a gamma filter whose memory is estimated."""
+"""Shocks to demand that may persist: a gamma filter with estimated persistence."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _PLACES = 32
 
 @dataclass(frozen=True)
 class Shocks:
-    """Multiplicative shocks G with mean 1, this variance, and this correlation from one period to the next.
+    """Multiplicative shocks G with mean 1, a variance, and a correlation from one period to the next.
 
-    With persistence 0 demand is negative binomial with shape 1/variance, period by period.
+    With persistence 0, demand is negative binomial with shape 1/variance in each period.
     """
 
     variance: float
     persistence: float
 
     def ahead(self, mean: Floats, variance: Floats, steps: NDArray[Any] | int) -> tuple[Floats, Floats]:
-        """Mean and variance of the shock so many periods later: it returns to 1."""
+        """Return mean and variance of the shock this many periods later. It reverts to 1."""
         memory = np.power(self.persistence, steps)
         return 1 + memory * (mean - 1), memory**2 * variance + (1 - memory**2) * self.variance
 
 
 @dataclass(frozen=True)
 class Followed:
-    """Mean and variance of the shock of each period, before and after its count was seen; shape (P, T)."""
+    """Mean and variance of the shock of each period, before and after its count; shape (P, T)."""
 
     mean: Floats
     variance: Floats
@@ -40,13 +40,12 @@ class Followed:
 
 
 def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
-    """Filter: what counts up to each period tell about its shock.
+    """Filter the shock of each period from the counts up to it.
 
-    Given G, the count of a period is Poisson with mean G·μ, μ = rate × exposure: the likelihood G^y exp(−Gμ)
-    holds though the exposure itself depends on demand, since the open time is a stopping time. A gamma
-    distribution of G with mean m and variance v, so shape a = m²/v and rate b = m/v, becomes gamma with
-    a + y and b + μ; until the next period it returns towards mean 1 and the stationary variance (moments
-    are matched).
+    Given G, the count of a period is Poisson with mean G·μ, μ = rate × exposure. The likelihood G^y exp(−Gμ)
+    holds although exposure depends on demand, because the open time is a stopping time. A gamma distribution
+    of G with mean m and variance v (shape a = m²/v, rate b = m/v) becomes gamma with a + y and b + μ. Until
+    the next period it reverts towards mean 1 and the stationary variance, by matching moments.
     """
     if shocks.persistence == 0:
         shape, rate = 1 / shocks.variance + y, 1 / shocks.variance + expected
@@ -68,10 +67,10 @@ def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
 
 
 def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """Shape and rate of the gamma distribution of each shock given all periods, before and after.
+    """Return shape and rate of the gamma distribution of each shock given all periods.
 
-    Two filters, one from either side: a = a→ + a← − r + y, b = b→ + b← − r + μ with r = 1/variance. With
-    persistence 0 this is a = r + y, b = r + μ.
+    Combines a forward and a backward filter: a = a→ + a← − r + y, b = b→ + b← − r + μ with r = 1/variance.
+    With persistence 0 this is a = r + y, b = r + μ.
     """
     r = 1 / shocks.variance
     both = follow(shocks, np.vstack([y, y[:, ::-1]]), np.vstack([expected, expected[:, ::-1]]))
@@ -86,10 +85,10 @@ def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]
 def estimate_shocks(
     y: Floats, expected: Floats, known: NDArray[np.bool_], start: Shocks | None = None
 ) -> Shocks:
-    """Variance and persistence with the highest likelihood of each count given those before it.
+    """Estimate variance and persistence by the likelihood of each count given those before it.
 
-    Log-likelihood of a row: log Γ(a+y) − log Γ(a) + a log b + y log μ − (a+y) log(b+μ), searched on a grid
-    that is refined (from a wide grid, or around `start`). Of many places, an even choice of 32 decides.
+    The log-likelihood of a row is log Γ(a+y) − log Γ(a) + a log b + y log μ − (a+y) log(b+μ). The search
+    refines a wide grid, or one around `start`. If there are many places, an even choice of 32 decides.
     """
     order = np.argsort(expected.sum(axis=1), kind="stable")
     some = order[np.unique(np.linspace(0, len(order) - 1, min(_PLACES, len(order))).round().astype(int))]
@@ -110,7 +109,7 @@ def estimate_shocks(
 
 
 def _peak(values: Floats) -> float:
-    """Where the parabola through values at −1, 0, 1 is highest, kept inside; the best end without one."""
+    """Return the peak of the parabola through values at −1, 0, 1, clipped, or the best end if none."""
     bend = values[0] - 2 * values[1] + values[2]
     if bend >= 0:
         return float(np.argmax(values) - 1)
@@ -120,7 +119,7 @@ def _peak(values: Floats) -> float:
 def best_shocks(
     y: Floats, expected: Floats, known: NDArray[np.bool_], spread: Floats, memory: Floats
 ) -> tuple[Shocks, float]:
-    """The pair of variance and persistence with the highest log-likelihood, and that."""
+    """Return the variance and persistence with the highest log-likelihood, and that log-likelihood."""
     pairs = np.array([(v, p) for v in spread for p in memory])
     fit = _likelihood(y, expected, known, pairs)
     index = int(np.argmax(fit))
@@ -128,7 +127,7 @@ def best_shocks(
 
 
 def _likelihood(y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats) -> Floats:
-    """Log-likelihood of each pair (variance, persistence), all filtered at once."""
+    """Return the log-likelihood of each pair (variance, persistence), all filtered at once."""
     spread, memory = pairs[:, :1], pairs[:, 1:]
     mean, variance = np.ones((len(pairs), len(y))), np.broadcast_to(spread, (len(pairs), len(y)))
     total = np.zeros(len(pairs))

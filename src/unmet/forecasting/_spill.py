@@ -1,4 +1,4 @@
-"""People who find a place empty and take a vehicle next door."""
+"""Spill: people who find a place empty and take a vehicle at a neighbour."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NEIGHBOURS = 4
 _METRES_PER_DEGREE = 111_195.0
 _WALKS = (50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 700.0, 1000.0)
 _NARROWER, _GOLDEN = 5, 0.618
-# Gain in log-likelihood that walking must bring to be believed.
+# Gain in log-likelihood that spill must bring to be accepted.
 _CLEAR_GAIN = 3.0
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest places of each place and how far they are, nearest first; shape (P, k)."""
+    """The nearest places of each place and their distances, nearest first; shape (P, k)."""
 
     index: NDArray[np.int64]
     metres: Floats
@@ -29,7 +29,7 @@ class Neighbours:
 class Spill:
     """Chance of walking d metres to the nearest neighbour that has a vehicle: share · exp(−d / walk).
 
-    `error` is the standard error of log share, the walk being given.
+    `error` is the standard error of log share, given the walk.
     """
 
     share: float
@@ -44,7 +44,7 @@ NONE = Spill(0.0, 1.0)
 
 
 def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
-    """The four nearest places of each; places without coordinates have none (infinitely far)."""
+    """Return the four nearest places of each place. Places without coordinates are infinitely far."""
     from scipy.spatial import KDTree
 
     lat, lng = np.asarray(latitude, np.float64), np.asarray(longitude, np.float64)
@@ -59,17 +59,17 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
     points = np.column_stack([lat[where], lng[where] * flat]) * _METRES_PER_DEGREE
     distance, near = KDTree(points).query(points, k=count + 1)
     own = near == np.arange(len(where))[:, None]
-    own[~own.any(axis=1), -1] = True  # several places at one point: drop the last instead of itself
+    own[~own.any(axis=1), -1] = True  # several places at one point: drop the last instead of the place itself
     index[where] = where[near[~own].reshape(-1, count)]
     metres[where] = distance[~own].reshape(-1, count)
     return Neighbours(index, metres)
 
 
 def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
-    """Expected pickups that came from an empty neighbour, and unserved requests that left from one; (P, T).
+    """Return expected pickups from empty neighbours, and unserved requests that a neighbour served; (P, T).
 
-    Of the unserved requests of a place, the share that is served by its k-th neighbour is the chance of
-    walking there times the share of time in which it has a vehicle and no nearer neighbour has.
+    The k-th neighbour serves this share of a place's unserved requests: the chance of walking there times
+    the share of time in which it has a vehicle and no nearer neighbour has.
     """
     came, went = np.zeros_like(unserved), np.zeros_like(unserved)
     if spill.share == 0:
@@ -87,10 +87,10 @@ def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) ->
 def estimate_spill(
     y: Floats, mean: Floats, shape: Floats, unserved: Floats, exposure: Floats, near: Neighbours
 ) -> Spill:
-    """The walk with the highest likelihood of pickups next to empty places; no spill if none helps.
+    """Estimate the walk by the likelihood of pickups next to empty places. No spill if none helps.
 
-    Pickups of a row are negative binomial with mean λe + what comes from neighbours. For each length of the
-    walk the share is found by Fisher scoring; the length is searched among `_WALKS` and then between them.
+    Pickups of a row are negative binomial with mean λe plus what comes from neighbours. Fisher scoring finds
+    the share for each walk; the walk is searched among `_WALKS` and then between them.
     """
     widest = flows(Spill(1.0, _WALKS[-1]), near, unserved, exposure)[0]
     use = (exposure > 0) & (mean > 0) & (widest > 1e-3)
@@ -112,13 +112,13 @@ def estimate_spill(
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         low, high = (low, right) if value(left) > value(right) else (left, high)
     top, found = max(tried.values(), key=lambda one: one[0])
-    # A term that adds nothing must not be taken for what noise makes of it: ask for a clear gain.
+    # Noise alone makes a useless term look useful, so require a clear gain.
     return found if found.share > 0 and top > rows.fit(np.zeros_like(rows.own)) + _CLEAR_GAIN else NONE
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows next to places that ran out: pickups, expected own ones, shape, period."""
+    """Rows next to places that ran out: pickups, expected own pickups, shape, period."""
 
     seen: Floats
     own: Floats
@@ -126,14 +126,14 @@ class _Rows:
     period: NDArray[np.int64]
 
     def fit(self, came: Floats) -> float:
-        """Log-likelihood if so many are expected from next door."""
+        """Return the log-likelihood if `came` pickups are expected from neighbours."""
         total = self.own + came
         return float(
             (self.seen * np.log(total) - (self.seen + self.shape) * np.log(self.shape + total)).sum()
         )
 
     def scores(self, came: Floats, step: Floats) -> Floats:
-        """Derivative of each row's log-likelihood when `came` grows along `step`."""
+        """Return the derivative of each row's log-likelihood as `came` grows along `step`."""
         total = self.own + came
         return step * (self.seen - total) / (total * (1 + total / self.shape))
 
@@ -142,7 +142,7 @@ class _Rows:
         return float((step * step / (total * (1 + total / self.shape))).sum())
 
     def best_share(self, came: Floats) -> float:
-        """The share of `came` with the highest likelihood, 0 to 1."""
+        """Return the share of `came` with the highest likelihood, from 0 to 1."""
         share = 0.5
         for _ in range(8):
             step = self.scores(share * came, came).sum() / max(self.information(share * came, came), 1e-12)
@@ -153,7 +153,7 @@ class _Rows:
         return share
 
     def error(self, came: Floats) -> float:
-        """Standard error of the logarithm of `came`, hours of a day being taken to err together."""
+        """Return the standard error of log `came`, with errors clustered by day."""
         information = self.information(came, came)
         days = np.bincount(self.period // 24, self.scores(came, came))
         return float(np.sqrt((days * days).sum()) / information) if information > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Terms of the rate that depend on time alone: weather in bent lines, trend, season of the year."""
+"""Terms of the rate that depend only on time: piecewise linear weather, trend, yearly season."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unmet.forecasting._calendar import Calendar
 
 Floats = NDArray[np.float64]
 _KNOTS = (0.25, 0.5, 0.75, 0.95)
-# A trend is followed for four weeks beyond the data and then held.
+# A trend continues for four weeks beyond the data and then stays constant.
 _TREND_AHEAD = 28 / 365.25
 
 
@@ -23,9 +23,9 @@ class TimeTerms:
 
     Attributes
     ----------
-    columns : name → lowest, highest, knots, usual value by hour of day; values are clipped to what was seen.
+    columns : name → lowest, highest, knots, usual value by hour of day. Values are clipped to the range seen.
     last : end of the data in years.
-    seasonal : whether there is a yearly wave (a year or more of data).
+    seasonal : whether there is a yearly wave, which needs a year of data.
     """
 
     columns: dict[str, dict[str, Any]]
@@ -35,7 +35,7 @@ class TimeTerms:
     seasonal: bool
 
     def matrix(self, calendar: Calendar, covariates: Mapping[str, Floats]) -> Floats:
-        """Columns of the terms, shape (T, q)."""
+        """Return the columns of the terms, shape (T, q)."""
         return (self._raw(calendar, covariates) - self.centre) / self.scale
 
     def _raw(self, calendar: Calendar, covariates: Mapping[str, Floats]) -> Floats:
@@ -51,16 +51,14 @@ class TimeTerms:
 
 
 def make_terms(calendar: Calendar, covariates: Mapping[str, Floats]) -> TimeTerms:
-    """Choose knots and units from the data: each covariate gets a line that may bend at four places."""
+    """Choose knots and units from the data. Each covariate gets a piecewise line with up to four knots."""
     columns: dict[str, dict[str, Any]] = {}
-    for name, values in sorted(covariates.items()):  # the order in which a saved model comes back
+    for name, values in sorted(covariates.items()):  # the order in a saved model
         finite = values[np.isfinite(values)]
         lowest, highest = float(finite.min()), float(finite.max())
         if lowest == highest:
             continue
-        inner = finite[
-            finite > lowest
-        ]  # a heap at the lowest value, such as hours without rain, does not bend
+        inner = finite[finite > lowest]  # many equal lowest values, such as hours without rain, set no knot
         knots = [float(knot) for knot in np.unique(np.quantile(inner, _KNOTS)) if lowest < knot < highest]
         recent = np.flatnonzero(np.isfinite(values))[-28 * 24 :]
         usual = [
@@ -74,5 +72,5 @@ def make_terms(calendar: Calendar, covariates: Mapping[str, Floats]) -> TimeTerm
     plain = TimeTerms(columns, np.zeros(1), np.ones(1), last, last - float(calendar.years[0]) > 1.0)
     raw = plain._raw(calendar, covariates)
     scale = raw.std(axis=0)
-    scale[0] = 0.25  # the trend in units of a quarter, whatever the length of the data
+    scale[0] = 0.25  # trend per quarter, for any length of the data
     return TimeTerms(columns, raw.mean(axis=0), np.where(scale > 1e-9, scale, 1.0), last, plain.seasonal)

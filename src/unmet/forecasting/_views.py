@@ -1,4 +1,4 @@
-"""What a fitted model sees of a grid: foreseen counts, scores of what came, rows to train on."""
+"""A fitted model's view of a grid: forecast counts, scores of actual counts, rows to train on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._calendar import make_calendar
 from unmet.forecasting._counts import count_step
-from unmet.forecasting._curves import score
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Scores, inputs
+from unmet.forecasting._level_correction import score
 from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back
 from unmet.forecasting._spill import Neighbours
 
@@ -20,14 +20,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class View:
-    """A model and the periods of a grid as it foresaw them, a day ahead; matrices have shape (P, T).
+    """A model and its day-ahead forecasts of the periods of a grid; matrices have shape (P, T).
 
     Attributes
     ----------
-    counts : whole pickups of people who wanted this place (y less a draw of those from next door).
-    mean, shape : of the negative binomial foreseen; the first, incomplete day repeats the plain rate.
-    below, mass : F(counts − 1) and f(counts) under it.
-    uniform : the draws that make probability-integral values continuous.
+    counts : whole pickups of people who wanted this place: y minus a draw of those from neighbours.
+    mean, shape : of the negative-binomial forecast; an incomplete first day uses the plain rate.
+    below, mass : F(counts − 1) and f(counts) of the forecast.
+    uniform : draws that make probability-integral values continuous.
     """
 
     model: Parametric
@@ -43,11 +43,11 @@ class View:
 
     @property
     def short(self) -> Floats:
-        """Share of a place's known periods in which it ran out."""
+        """The share of each place's known periods in which it ran out."""
         return self.grid.censored.sum(axis=1) / np.maximum(self.grid.known.sum(axis=1), 1)
 
     def inputs(self, first: int, last: int) -> Floats:
-        """Columns of the network for periods [first, last), rows place by place."""
+        """Return the columns of the network for periods [first, last), rows by place."""
         ds = self.grid.ds[first:last]
         calendar = make_calendar(ds, self.grid.zone, self.grid.by)
         covariates = {name: values[first:last] for name, values in self.grid.covariates.items()}
@@ -56,7 +56,7 @@ class View:
         return inputs(self.model, mean, shape, calendar, covariates, lags, self.short)
 
     def completed(self, rng: np.random.Generator) -> Floats:
-        """Counts with a draw of the rest that nobody saw: gamma-mixed Poisson with mean λ(1−e)·shock."""
+        """Return counts plus a draw of the unobserved rest: gamma-mixed Poisson with mean λ(1−e)·shock."""
         missing = self.past.rate * (1 - self.grid.exposure) * self.grid.known
         shock = rng.standard_gamma(self.past.shape) / self.past.inverse_scale
         return self.counts + rng.poisson(missing * shock)
@@ -65,7 +65,7 @@ class View:
 def make_view(
     model: Parametric, grid: Grid, near: Neighbours | None, seed: int, origins_from: int | None = None
 ) -> View:
-    """Look at a grid with a model; forecasts are renewed at `origins_from` and whole days around it."""
+    """Return a model's view of a grid. Forecasts start at `origins_from` and whole days around it."""
     past = look_back(model, grid, near, origins_from)
     rng = np.random.default_rng([seed, 7])
     level = past.rate * grid.exposure * past.shape / past.inverse_scale
@@ -84,20 +84,20 @@ def make_view(
 
 
 def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats, Floats, Floats | None]:
-    """Columns, scores and thresholds of the rows a network is trained on.
+    """Return columns, scores and thresholds of the training rows of a network.
 
-    Rows in which no vehicle was ever there say nothing and are left out.
+    Rows in which there was never a vehicle say nothing and are left out.
 
     Parameters
     ----------
-    use : "exposure": censored counts are completed by a draw of the rest; "threshold": scores of
-        min(y, threshold) with its threshold; "seen": counts as they are.
+    use : "exposure" completes censored counts by a draw of the rest, "threshold" takes scores of
+        min(y, threshold) with the threshold, "seen" takes counts as they are.
     """
     grid = view.grid
     week, periods = 7 * grid.per_day, len(grid.ds)
     first = (
         week if periods >= 2 * week else grid.per_day
-    )  # rows without any lag only where there are few others
+    )  # use rows without any lag only if there are few others
     rows = (grid.known & (grid.exposure > 0))[:, first:].reshape(-1)
     X = view.inputs(first, periods)[rows]
     rng = np.random.default_rng([seed, 17])

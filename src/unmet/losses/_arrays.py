@@ -1,18 +1,18 @@
-"""NumPy or JAX, whichever the caller uses, and the shape check that every loss shares."""
+"""Choice of NumPy or JAX by the caller's arrays, and the shape checks that all losses share."""
 
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-# An array of either library, or a number. JAX's type cannot be named without importing JAX.
-Array = Any
+from unmet.censoring import Side
 
-SIDES = ("right", "left")
+# An array of either library, or a number. Naming JAX's type would mean importing JAX.
+Array = Any
 
 
 def namespace(*arrays: Array) -> Any:
-    """`jax.numpy` if any argument is a JAX array or tracer, else `numpy`; never imports JAX by itself."""
+    """Return `jax.numpy` if any argument is a JAX array or tracer, else `numpy`. Never imports JAX first."""
     jax = sys.modules.get("jax")
     kind = getattr(jax, "Array", None)
     if kind is not None and any(isinstance(array, kind) for array in arrays):
@@ -23,12 +23,12 @@ def namespace(*arrays: Array) -> Any:
 
 
 def check_shapes(**arrays: Array) -> tuple[int, ...]:
-    """The common shape of the named arrays; ValueError that lists the shapes if there is none."""
+    """Return the common shape of the named arrays, or raise a ValueError that lists their shapes."""
     return common_shape({name: np.shape(array) for name, array in arrays.items() if array is not None})
 
 
 def check_level_shapes(quantiles: Array, **arrays: Array) -> None:
-    """ValueError unless the named arrays broadcast with one level of quantiles of shape (K, N, ...)."""
+    """Raise ValueError unless the arrays broadcast with one level of quantiles of shape (K, N, ...)."""
     shapes = {name: np.shape(array) for name, array in arrays.items()}
     shape = np.shape(quantiles)
     if common_shape({**shapes, "one level of quantiles": shape[1:]}) != shape[1:]:
@@ -36,7 +36,7 @@ def check_level_shapes(quantiles: Array, **arrays: Array) -> None:
 
 
 def common_shape(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape that all named shapes broadcast to."""
+    """Return the shape that all named shapes broadcast to."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -44,14 +44,14 @@ def common_shape(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
         raise ValueError(f"shapes do not broadcast: {listed}") from None
 
 
-def check_side(side: str) -> None:
-    """ValueError unless side is "right" or "left"."""
-    if side not in SIDES:
+def check_side(side: Side) -> None:
+    """Raise ValueError unless side is "right" or "left"."""
+    if side not in get_args(Side):
         raise ValueError(f'side must be "right" or "left", got {side!r}')
 
 
 def levels_first(thetas: Array, quantiles: Array) -> Array:
-    """Give (K,) thetas the trailing axes that let them broadcast with quantiles of shape (K, N, ...)."""
+    """Add trailing axes to (K,) thetas so that they broadcast with quantiles of shape (K, N, ...)."""
     shape = np.shape(thetas)
     rank = np.ndim(quantiles)
     if rank == 0 or not shape or shape[0] != np.shape(quantiles)[0]:

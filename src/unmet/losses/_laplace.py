@@ -1,17 +1,18 @@
-"""Asymmetric-Laplace log-likelihoods, whose negatives are the tilted losses up to constants."""
+"""Asymmetric-Laplace log-likelihoods; their negatives are the tilted losses up to constants."""
 
 import numpy as np
 
+from unmet.censoring import Side
 from unmet.losses._arrays import Array, check_shapes, levels_first, namespace
 from unmet.losses._tilted import hold_at_cap, tilted_loss
 
 
 def asymmetric_laplace_log_likelihood(
-    y: Array, quantile: Array, theta: Array, cap: Array | None = None, side: str = "right"
+    y: Array, quantile: Array, theta: Array, cap: Array | None = None, side: Side = "right"
 ) -> Array:
-    """Log-density log θ(1 − θ) − ρ_θ(y − q), one value per element.
+    """Return the log-density log θ(1 − θ) − ρ_θ(y − q), one value per element.
 
-    With a cap, q is held at it first: min(cap, q) on the right, max(cap, q) on the left.
+    With a cap, q is first replaced by min(cap, q) for the right side and max(cap, q) for the left.
 
     References
     ----------
@@ -26,22 +27,22 @@ def asymmetric_laplace_log_likelihood(
     xp = namespace(y, quantile, theta, cap)
     held = quantile if cap is None else hold_at_cap(quantile, cap, side)
     loss = tilted_loss(y, held, theta)
-    # The log of a plain number is a float64 in NumPy and would widen a float32 loss.
+    # NumPy's log of a plain number is a float64 and would widen a float32 loss.
     return xp.asarray(xp.log(theta * (1 - theta)), dtype=loss.dtype) - loss
 
 
 def multi_output_log_likelihood(
-    y: Array, quantiles: Array, thetas: Array, cap: Array | None = None, side: str = "right"
+    y: Array, quantiles: Array, thetas: Array, cap: Array | None = None, side: Side = "right"
 ) -> Array:
-    """Log of the paper's multi-output likelihood as printed, log Σ_k Π_i θ_k(1 − θ_k) exp(−ρ_θk(yᵢ − qᵢₖ)).
+    """Return the paper's printed multi-output log-likelihood, log Σ_k Π_i θ_k(1 − θ_k) exp(−ρ_θk(yᵢ − qᵢₖ)).
 
-    One number for the whole sample: the sum over levels stands outside the product over rows, so it does not
-    split into elements. It is computed with log-sum-exp, since the products underflow after a few hundred
+    The result is one number for the whole sample: the sum over levels is outside the product over rows, so
+    it does not split into elements. It uses log-sum-exp because the products underflow after a few hundred
     rows.
 
-    Minimising the summed tilted losses does *not* maximise this: −log Σ_k is not Σ_k −log. The likelihood
-    that matches the loss is the product over k, whose log is `asymmetric_laplace_log_likelihood` summed
-    over k and i.
+    Minimising the summed tilted losses does *not* maximise this, because −log Σ_k is not Σ_k −log. The
+    likelihood that matches the loss is the product over k; its log is `asymmetric_laplace_log_likelihood`
+    summed over k and i.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Right censoring known only by a flag: Portnoy's weights over a grid of quantile levels."""
+"""Right censoring with flags but no thresholds: Portnoy's weights over a grid of quantile levels."""
 
 from typing import Any
 
@@ -9,17 +9,16 @@ from unmet.losses._tilted import any_tilted_loss
 
 
 def crossing_level(y: Array, quantiles: Array, thetas: Array) -> Array:
-    """Level F̂(y | x) at which the estimated quantile curve reaches y.
+    """Return the level F̂(y | x) at which the estimated quantile curve reaches y.
 
-    The curve is rearranged to be increasing (sorted over the levels, so crossing estimates do no harm) and
-    interpolated linearly between grid levels.
+    The curve is sorted over the levels, so crossing estimates do no harm, and interpolated linearly between
+    grid levels.
 
-    - y at or above the highest quantile: the highest level θ_K, which leaves every weight at 1.
-    - y below the lowest quantile q_1: an exponential lower tail that continues the first piece of the curve,
-      θ_1 · exp(s (y − q_1) / θ_1) with s = (θ_2 − θ_1) / (q_2 − q_1). It stays inside (0, θ_1), and tends
-      to 0 for rows far below, where Portnoy's weights let a row drop out: it says nothing about any level
-      of the grid.
-    - no slope to continue (one level, or all quantiles equal): 0 below.
+    - If y is at or above the highest quantile, the result is the highest level θ_K. Every weight is then 1.
+    - If y is below the lowest quantile q_1, an exponential tail continues the first piece of the curve:
+      θ_1 · exp(s (y − q_1) / θ_1) with s = (θ_2 − θ_1) / (q_2 − q_1). It stays inside (0, θ_1) and tends to
+      0 far below. Portnoy's weights then drop the row, which says nothing about any level of the grid.
+    - If there is no slope to continue (one level, or all quantiles equal), the result is 0 below.
 
     Parameters
     ----------
@@ -28,12 +27,12 @@ def crossing_level(y: Array, quantiles: Array, thetas: Array) -> Array:
     quantiles
         Estimated quantiles, level axis first, shape (K, N, ...).
     thetas
-        The K levels, increasing: (K,), or already shaped to broadcast with quantiles.
+        The K levels, increasing: shape (K,), or a shape that broadcasts with quantiles.
 
     Returns
     -------
     array
-        Shape (N, ...), in [0, θ_K]. No gradient flows through it: the crossing is data for the next fit.
+        Shape (N, ...), in [0, θ_K]. No gradient flows through it: the level is data for the next step.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def crossing_level(y: Array, quantiles: Array, thetas: Array) -> Array:
     levels = levels_first(thetas, quantiles)
     first, last = levels[0], levels[-1]
 
-    # Neighbours in the sorted curve by reductions over the level axis: sorting in every step costs far more.
+    # Reductions over the level axis find the neighbours in the sorted curve; sorting each step costs more.
     reached = quantiles <= y
     count = xp.sum(reached, axis=0)
     below = xp.max(xp.where(reached, quantiles, -xp.inf), axis=0)
@@ -67,16 +66,17 @@ def crossing_level(y: Array, quantiles: Array, thetas: Array) -> Array:
     sloped = xp.isfinite(second)
     rise = (levels[1] - first if len(quantiles) > 1 else first) / first
     gap = xp.where(sloped, second - lowest, 1)
-    # Past a million gaps the tail is zero anyway, and a vanishing gap must not overflow.
+    # Beyond a million gaps the tail is zero anyway, and a vanishing gap must not overflow.
     depth = xp.clip(lowest - y, 0, 1e6 * gap) / gap
     tail = xp.where(sloped, first * xp.exp(-rise * depth), 0 * first)
     return xp.where(count == 0, tail, xp.where(inside, between, last))
 
 
 def portnoy_weights(level: Array, thetas: Array) -> Array:
-    """Share of a censored row that stays at its bound: 1 where θ ≤ level, else (θ − level) / (1 − level).
+    """Return the share of a censored row that stays at its bound.
 
-    The rest, 1 − w, is moved beyond all data. `level` is the row's crossing level; both arguments broadcast.
+    It is w = 1 if θ ≤ level, else (θ − level) / (1 − level). The rest, 1 − w, moves beyond all data. `level`
+    is the row's crossing level. Both arguments broadcast.
 
     References
     ----------
@@ -96,10 +96,10 @@ def portnoy_weights(level: Array, thetas: Array) -> Array:
 def portnoy_loss(
     y: Array, quantiles: Array, thetas: Array, censored: Array, far: Array, width: float = 0.0
 ) -> Array:
-    """Tilted loss of right-censored rows whose thresholds are unknown.
+    """Return the tilted loss of right-censored rows with unknown thresholds.
 
-    Uncensored rows: ρ_θ(y − q_θ). Censored rows: w ρ_θ(y − q_θ) + (1 − w) ρ_θ(far − q_θ), where w are
-    Portnoy's weights at the level at which the current quantiles reach y. No gradient flows through w.
+    Uncensored rows: ρ_θ(y − q_θ). Censored rows: w ρ_θ(y − q_θ) + (1 − w) ρ_θ(far − q_θ), where w is
+    Portnoy's weight at the level where the current quantiles reach y. No gradient flows through w.
 
     Parameters
     ----------
@@ -110,10 +110,10 @@ def portnoy_loss(
     thetas
         The K increasing levels.
     far
-        A finite value beyond all data and all quantiles. It moves the loss by a constant only, but in float32
-        an enormous one swallows the digits of the rest.
+        A finite value beyond all data and all quantiles. It only shifts the loss by a constant, but a huge
+        value costs float32 digits.
     width
-        0 for the tilted loss, otherwise the width of its smoothed form.
+        0 for the tilted loss, otherwise the width of its smoothing.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def portnoy_loss(
 
 
 def detached(array: Array, xp: Any) -> Array:
-    """The same values without a gradient (NumPy arrays have none)."""
+    """Return the same values without a gradient. NumPy arrays have none."""
     if xp is np:
         return array
     from jax.lax import stop_gradient

@@ -1,15 +1,16 @@
-"""The tilted (pinball) loss: plain, Huber-smoothed, and with the quantile held at a known cap."""
+"""The tilted (pinball) loss: plain, Huber-smoothed, and censored at a known cap."""
 
+from unmet.censoring import Side
 from unmet.losses._arrays import Array, check_shapes, check_side, namespace
 
 
 def tilted_loss(y: Array, quantile: Array, theta: Array) -> Array:
-    """Tilted loss ρ_θ(y − q) = max(θ r, (θ − 1) r) with r = y − q.
+    """Return the tilted loss ρ_θ(y − q) = max(θ r, (θ − 1) r) with r = y − q.
 
     Parameters
     ----------
     y, quantile, theta
-        Observed value, estimated quantile and its level in (0, 1); they broadcast.
+        Observed value, estimated quantile and its level in (0, 1). They broadcast.
 
     Returns
     -------
@@ -32,10 +33,10 @@ def tilted_loss(y: Array, quantile: Array, theta: Array) -> Array:
 
 
 def smooth_tilted_loss(y: Array, quantile: Array, theta: Array, width: float) -> Array:
-    """Tilted loss with its kink rounded off: θ h(r) for r > 0 and (1 − θ) h(r) for r ≤ 0, r = y − q.
+    """Return a tilted loss without a kink: θ h(r) for r > 0 and (1 − θ) h(r) for r ≤ 0, r = y − q.
 
-    h is Huber's function of the given width w > 0: r² / (2w) for |r| ≤ w and |r| − w/2 beyond, so the loss
-    lies at most max(θ, 1 − θ)·w/2 below the tilted loss and tends to it as w → 0.
+    h is Huber's function of width w > 0: r² / (2w) for |r| ≤ w and |r| − w/2 beyond. The loss lies at most
+    max(θ, 1 − θ)·w/2 below the tilted loss and tends to it as w → 0.
 
     References
     ----------
@@ -48,7 +49,7 @@ def smooth_tilted_loss(y: Array, quantile: Array, theta: Array, width: float) ->
     (1.125, 0.09375)
     """
     if not width > 0:
-        raise ValueError(f"width must be positive (tilted_loss is the limit at 0), got {width}")
+        raise ValueError(f"width must be positive (use tilted_loss for width 0), got {width}")
     check_shapes(y=y, quantile=quantile, theta=theta)
     xp = namespace(y, quantile, theta)
     residual = y - quantile
@@ -60,21 +61,22 @@ def smooth_tilted_loss(y: Array, quantile: Array, theta: Array, width: float) ->
 
 
 def censored_tilted_loss(
-    y: Array, quantile: Array, theta: Array, cap: Array, side: str = "right", width: float = 0.0
+    y: Array, quantile: Array, theta: Array, cap: Array, side: Side = "right", width: float = 0.0
 ) -> Array:
-    """Tilted loss of what can be seen: ρ_θ(y − min(cap, q)) on the right, ρ_θ(y − max(cap, q)) on the left.
+    """Return the tilted loss of what can be seen.
 
-    The paper's printed equation, which is Powell's estimator. A cap of +∞ (right) or −∞ (left) gives the
-    plain loss, exactly; a quantile beyond a finite cap receives no gradient.
+    It is ρ_θ(y − min(cap, q)) for the right side and ρ_θ(y − max(cap, q)) for the left: the paper's printed
+    equation, Powell's estimator. A cap of +∞ (right) or −∞ (left) gives exactly the plain loss. A quantile
+    beyond a finite cap gets no gradient.
 
     Parameters
     ----------
     y, quantile, theta, cap
-        They broadcast. The cap of a row is y where the row is censored, otherwise its threshold.
+        They broadcast. The cap of a row is y if the row is censored, otherwise its threshold.
     side
-        "right": values above the cap are unseen. "left": values below.
+        "right" if values above the cap are unseen, "left" if those below it are.
     width
-        0 for the tilted loss itself, otherwise the width of its smoothed form.
+        0 for the tilted loss, otherwise the width of its smoothing.
 
     References
     ----------
@@ -89,15 +91,15 @@ def censored_tilted_loss(
     return any_tilted_loss(y, hold_at_cap(quantile, cap, side), theta, width)
 
 
-def hold_at_cap(quantile: Array, cap: Array, side: str) -> Array:
-    """The quantile of the observed variable: min(cap, q) on the right, max(cap, q) on the left."""
+def hold_at_cap(quantile: Array, cap: Array, side: Side) -> Array:
+    """Return the quantile of the observed variable: min(cap, q), or max(cap, q) for the left side."""
     check_side(side)
     xp = namespace(quantile, cap)
     return xp.minimum(cap, quantile) if side == "right" else xp.maximum(cap, quantile)
 
 
 def any_tilted_loss(y: Array, quantile: Array, theta: Array, width: float) -> Array:
-    """The tilted loss at width 0, its smoothed form at a positive width."""
+    """Return the tilted loss, smoothed if the width is positive."""
     if width == 0:
         return tilted_loss(y, quantile, theta)
     return smooth_tilted_loss(y, quantile, theta, width)

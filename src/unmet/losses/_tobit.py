@@ -1,4 +1,4 @@
-"""Tobit: negative log-likelihood of censored rows under a Gaussian or a sinh-arcsinh shape."""
+"""Tobit: negative log-likelihood of censored rows under a Gaussian or sinh-arcsinh distribution."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from unmet.censoring import Side
 from unmet.losses._arrays import Array, check_shapes, check_side, namespace
 
 _HALF_LOG_2PI = 0.5 * log(2 * pi)
-# sinh of this is 5e12: its square, and its slope over the smallest scale, still fit into float32.
+# sinh of this is 5e12. Its square, and its slope over the smallest scale, still fit into float32.
 _LARGEST_ARGUMENT = 30.0
-# A bound at infinity says nothing; this many standard deviations say as little, and their square is finite.
+# A bound this many standard deviations away says as little as one at infinity, and its square is finite.
 _FARTHEST = 1e15
 _ROOT_HALF = sqrt(0.5)
-# Below this a series gives log Φ, to the precision of the type; in float32 Φ itself underflows from −13.
+# Below this a series gives log Φ to the precision of the type. In float32, Φ itself underflows from −13.
 _SERIES_FROM = {4: -8.0, 8: -16.0}
 
 
@@ -23,26 +24,26 @@ def tobit_loss(
     location: Array,
     scale: Array,
     censored: Array,
-    side: str = "right",
+    side: Side = "right",
     skew: Array | None = None,
     tail: Array | None = None,
 ) -> Array:
-    """Negative log-likelihood of y, one value per element, with z = (y − location) / scale.
+    """Return the negative log-likelihood of y, one value per element, with z = (y − location) / scale.
 
     Uncensored rows: −log f(z) + log scale. Right-censored rows: −log(1 − F(z)); left-censored: −log F(z).
 
-    F is the standard normal distribution, or, with skew ε and tail δ > 0, the sinh-arcsinh distribution of
+    F is the standard normal distribution. With skew ε and tail δ > 0 it is the sinh-arcsinh distribution of
     Jones and Pewsey: F(z) = Φ(s), f(z) = φ(s) · δ cosh(δ asinh z − ε) / √(1 + z²), s = sinh(δ asinh z − ε).
-    Skew 0 and tail 1 are the Gaussian; tail < 1 has heavier tails, skew > 0 leans to the right.
+    Skew 0 with tail 1 is the Gaussian. A tail below 1 has heavier tails; a positive skew leans to the right.
 
     Parameters
     ----------
     y, location, scale, censored
-        They broadcast; scale is positive, censored is boolean.
+        They broadcast. Scale is positive, censored is boolean.
     side
-        Which side the censored rows are open to.
+        The side on which censored rows are open.
     skew, tail
-        Both or neither.
+        Give both or neither.
 
     References
     ----------
@@ -64,11 +65,11 @@ def tobit_loss(
             raise ValueError(f"{name} must be positive")
 
     z = (y - location) / scale
-    # The log of a plain number is a float64 in NumPy and would widen a float32 loss.
+    # NumPy's log of a plain number is a float64 and would widen a float32 loss.
     scale = xp.asarray(scale, dtype=xp.result_type(z))
     tail = None if tail is None else xp.asarray(tail, dtype=xp.result_type(z, tail))
     censored = xp.asarray(censored) != 0
-    # Both branches and their slopes are finite for every z held here, so `where` lets no NaN through.
+    # Both branches and their slopes are finite for every clipped z, so `where` lets no NaN through.
     score, log_slope = _score(xp.clip(z, -_FARTHEST, _FARTHEST), skew, tail, xp)
     exact = 0.5 * score * score + _HALF_LOG_2PI - log_slope + xp.log(scale)
     bound = -_log_normal_cdf(-score if side == "right" else score, xp)
@@ -76,7 +77,7 @@ def tobit_loss(
 
 
 def sinh_arcsinh_quantile(score: Array, skew: Array, tail: Array) -> Array:
-    """Quantile of the sinh-arcsinh shape: sinh((asinh(score) + skew) / tail), score = Φ⁻¹(θ).
+    """Return a quantile of the sinh-arcsinh distribution: sinh((asinh(score) + skew) / tail), score = Φ⁻¹(θ).
 
     Examples
     --------
@@ -89,7 +90,7 @@ def sinh_arcsinh_quantile(score: Array, skew: Array, tail: Array) -> Array:
 
 
 def _score(z: Array, skew: Array | None, tail: Array | None, xp: Any) -> tuple[Array, Array]:
-    """The normal score s of z and log ds/dz; s is held at sinh(±30) so that float32 does not overflow."""
+    """Return the normal score s of z and log ds/dz. s is clipped at sinh(±30) to fit float32."""
     if skew is None or tail is None:
         return z, 0 * z
     bent = tail * (np.arcsinh(z) if xp is np else _differentiable_arcsinh()(z)) - skew
@@ -101,7 +102,7 @@ def _score(z: Array, skew: Array | None, tail: Array | None, xp: Any) -> tuple[A
 
 
 def _log_normal_cdf(z: Array, xp: Any) -> Array:
-    """log Φ(z), with gradients that stay right far into the lower tail in float32."""
+    """Return log Φ(z), with gradients that stay correct far into the lower tail in float32."""
     if xp is np:
         from scipy.special import log_ndtr
 
@@ -111,7 +112,7 @@ def _log_normal_cdf(z: Array, xp: Any) -> Array:
 
 @cache
 def _differentiable_arcsinh() -> Any:
-    """arcsinh for JAX with its slope 1/√(1+z²) given, for the same reason as `_differentiable_log_cdf`."""
+    """Return arcsinh for JAX with an explicit slope 1/√(1+z²), which compiles faster."""
     import jax
     import jax.numpy as jnp
 
@@ -130,7 +131,7 @@ def _differentiable_arcsinh() -> Any:
 
 @cache
 def _differentiable_log_cdf() -> Any:
-    """log Φ for JAX, with the gradient φ/Φ given: the library's own costs seconds to compile."""
+    """Return log Φ for JAX with an explicit gradient φ/Φ; JAX's own takes seconds to compile."""
     import jax
     import jax.numpy as jnp
 

@@ -1,4 +1,4 @@
-"""Measures of estimated quantiles: arrays in, one float out; NumPy only."""
+"""Measures of estimated quantiles: arrays in, one float out, NumPy only."""
 
 from unmet.metrics._errors import mae, r2, rmse
 from unmet.metrics._groups import by_censoring

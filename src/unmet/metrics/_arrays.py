@@ -1,28 +1,29 @@
-"""Checked inputs for the metrics: float64 arrays of matching shapes, restricted to the chosen rows."""
+"""Input checks of the metrics: float64 arrays of matching shapes, restricted to the chosen rows."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Reduction = Literal["mean", "sum"]
 
 
 def numbers(array: ArrayLike, name: str, infinite: bool = False) -> Floats:
-    """A float64 array without NaN, and without infinities unless they are allowed."""
+    """Return a float64 array without NaN, and without infinities unless they are allowed."""
     try:
         found = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numeric: {error}") from None
     if np.isnan(found).any():
-        raise ValueError(f"{name} has NaN")
+        raise ValueError(f"{name} has NaN: leave those rows out")
     if not infinite and not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite")
+        raise ValueError(f"{name} must be finite: leave out rows with infinities")
     return found
 
 
 def same_shape(**arrays: Floats) -> None:
-    """ValueError unless all named arrays have one shape with at least one axis."""
+    """Raise ValueError unless all named arrays have the same shape with at least one axis."""
     shapes = {name: array.shape for name, array in arrays.items()}
     if len(set(shapes.values())) != 1 or () in shapes.values():
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
@@ -30,7 +31,7 @@ def same_shape(**arrays: Floats) -> None:
 
 
 def choose(rows: Any, *arrays: Floats) -> list[Floats]:
-    """The rows where the mask is set (all if None) of each array; ValueError if none is left."""
+    """Return the masked rows of each array (all rows if the mask is None). Raise if none is left."""
     n = len(arrays[0])
     if rows is not None:
         mask = np.asarray(rows)
@@ -42,8 +43,8 @@ def choose(rows: Any, *arrays: Floats) -> list[Floats]:
     return list(arrays)
 
 
-def reduced(values: Floats, reduce: str) -> float:
-    """The mean or the sum of all entries."""
-    if reduce not in ("mean", "sum"):
+def reduced(values: Floats, reduce: Reduction) -> float:
+    """Return the mean or the sum of all entries."""
+    if reduce not in get_args(Reduction):
         raise ValueError(f'reduce must be "mean" or "sum", got {reduce!r}')
     return float(values.mean() if reduce == "mean" else values.sum())

@@ -1,4 +1,4 @@
-"""Errors of estimates against a known truth, such as estimated against true quantiles."""
+"""Errors of estimates against a known truth, for example estimated against true quantiles."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from unmet.metrics._arrays import Floats, choose, numbers, same_shape
 
 
 def mae(estimate: ArrayLike, truth: ArrayLike, *, rows: Any = None) -> float:
-    """Mean absolute error, mean of |estimate − truth|.
+    """Return the mean absolute error, the mean of |estimate − truth|.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def mae(estimate: ArrayLike, truth: ArrayLike, *, rows: Any = None) -> float:
 
 
 def rmse(estimate: ArrayLike, truth: ArrayLike, *, rows: Any = None) -> float:
-    """Root mean squared error, √ mean of (estimate − truth)².
+    """Return the root mean squared error, √ of the mean of (estimate − truth)².
 
     Examples
     --------
@@ -33,9 +33,9 @@ def rmse(estimate: ArrayLike, truth: ArrayLike, *, rows: Any = None) -> float:
 
 
 def r2(estimate: ArrayLike, truth: ArrayLike, *, rows: Any = None) -> float:
-    """Share of variance explained, 1 − Σ (truth − estimate)² / Σ (truth − mean truth)².
+    """Return the share of variance explained, 1 − Σ (truth − estimate)² / Σ (truth − mean truth)².
 
-    Against capped values it prefers models that ignore the cap: compare with latent values or true quantiles.
+    Compare with latent values or true quantiles: on capped values it prefers models that ignore the cap.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One measure for all rows, the uncensored and the censored ones."""
+"""One measure over all rows, uncensored rows and censored rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 def by_censoring(
     metric: Callable[..., float], censored: ArrayLike, *arrays: Any, **options: Any
 ) -> dict[str, float]:
-    """Apply a metric to all, to the uncensored and to the censored rows.
+    """Apply a metric to all rows, to uncensored rows and to censored rows.
 
     Parameters
     ----------
@@ -19,12 +19,12 @@ def by_censoring(
     censored
         Boolean flags, one per row.
     arrays, options
-        What the metric takes.
+        Arguments of the metric.
 
     Returns
     -------
     dict
-        With keys "all", "uncensored" and "censored"; NaN for a group without rows.
+        Keys "all", "uncensored" and "censored". NaN for a group without rows.
 
     Examples
     --------

@@ -17,29 +17,28 @@ def icp(
     rng: np.random.Generator | None = None,
     rows: Any = None,
 ) -> float:
-    """Interval coverage: the share of rows with lower ≤ y ≤ upper.
+    """Return the interval coverage: the share of rows with lower ≤ y ≤ upper.
 
-    Counts cannot be covered at a nominal rate: an interval either takes in a whole count or misses it, so
-    even the true quantiles of small counts cover too much. Models of counts are therefore fitted to y + U
-    with U uniform on (0, 1), which has a density, and their quantiles belong to y + U. `randomised=True`
-    measures the coverage of y + U by such an interval, which is nominal for the true quantiles of y + U:
+    Intervals of counts cannot have exactly nominal coverage. An interval includes a whole count or misses it,
+    so even the true quantiles of small counts cover too much. Models of counts are therefore fitted to
+    y + U, U uniform on (0, 1), and their quantiles are those of y + U. `randomised=True` measures the
+    coverage of y + U, which is nominal for the true quantiles of y + U:
 
         mean over rows of P(lower ≤ y + U ≤ upper) = mean of |[y, y + 1] ∩ [lower, upper]|.
 
-    This is the average over all jitters, so it needs no random numbers and has less noise than one draw; pass
-    `rng` to draw one jitter per row instead.
+    This averages over all draws of U, so it needs no random numbers and is less noisy than one draw. Pass
+    `rng` to draw one U per row instead.
 
     Parameters
     ----------
     y
-        Values to be covered, shape (n,): the latent ones wherever they are known. Whole numbers if
-        randomised.
+        Values to cover, shape (n,); use latent values if you know them. Whole numbers if randomised.
     lower, upper
         Ends of the intervals, shape (n,); may be infinite. If randomised, on the scale of y + U.
     randomised
         Measure the coverage of y + U.
     rng
-        Draw U from it; with `randomised=True` only.
+        Draw U from this generator. Only with `randomised=True`.
     rows
         Boolean mask of the rows to measure; all by default.
 
@@ -56,7 +55,7 @@ def icp(
     values, low, high = choose(rows, values, low, high)
     if not randomised:
         if rng is not None:
-            raise ValueError("rng is used with randomised=True only")
+            raise ValueError("rng is only for randomised=True: leave it out")
         return float(((low <= values) & (values <= high)).mean())
     if (values != np.floor(values)).any():
         raise ValueError("y must hold whole numbers when randomised=True: only counts are jittered")
@@ -67,7 +66,7 @@ def icp(
 
 
 def mil(lower: ArrayLike, upper: ArrayLike, *, rows: Any = None) -> float:
-    """Mean interval length: the mean of |upper − lower|.
+    """Return the mean interval length, the mean of |upper − lower|.
 
     Examples
     --------

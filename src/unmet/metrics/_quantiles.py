@@ -6,13 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmet import losses
-from unmet.metrics._arrays import Floats, choose, numbers, reduced
+from unmet.metrics._arrays import Floats, Reduction, choose, numbers, reduced
 
 
 def tilted_loss(
-    y: ArrayLike, quantile_values: ArrayLike, thetas: ArrayLike, reduce: str = "mean", *, rows: Any = None
+    y: ArrayLike,
+    quantile_values: ArrayLike,
+    thetas: ArrayLike,
+    reduce: Reduction = "mean",
+    *,
+    rows: Any = None,
 ) -> float:
-    """Tilted loss ρ_θ(y − q) over all rows and levels: their mean or their sum.
+    """Return the mean or sum of the tilted loss ρ_θ(y − q) over all rows and levels.
 
     Parameters
     ----------
@@ -47,9 +52,9 @@ def tilted_loss(
 
 
 def crossings(Q: ArrayLike, strict: bool = False, *, rows: Any = None) -> float:
-    """Number of neighbouring levels in the wrong order: Σᵢ Σₖ [qᵢₖ ≥ qᵢ,ₖ₊₁], ties included as in the paper.
+    """Count neighbouring levels in the wrong order: Σᵢ Σₖ [qᵢₖ ≥ qᵢ,ₖ₊₁], ties included as in the paper.
 
-    With `strict=True` ties are not counted: [qᵢₖ > qᵢ,ₖ₊₁]. Q has shape (n, K), levels increasing.
+    `strict=True` does not count ties: [qᵢₖ > qᵢ,ₖ₊₁]. Q has shape (n, K), levels increasing.
 
     Examples
     --------
@@ -61,8 +66,8 @@ def crossings(Q: ArrayLike, strict: bool = False, *, rows: Any = None) -> float:
     return float((steps < 0).sum() if strict else (steps <= 0).sum())
 
 
-def crossing_loss(Q: ArrayLike, reduce: str = "sum", *, rows: Any = None) -> float:
-    """By how much neighbouring levels cross: Σᵢ Σₖ max(0, qᵢₖ − qᵢ,ₖ₊₁).
+def crossing_loss(Q: ArrayLike, reduce: Reduction = "sum", *, rows: Any = None) -> float:
+    """Return by how much neighbouring levels cross: Σᵢ Σₖ max(0, qᵢₖ − qᵢ,ₖ₊₁).
 
     The sum is the paper's formula; `reduce="mean"` divides by the n (K − 1) pairs.
 
@@ -75,7 +80,7 @@ def crossing_loss(Q: ArrayLike, reduce: str = "sum", *, rows: Any = None) -> flo
 
 
 def _steps(Q: ArrayLike, rows: Any) -> Floats:
-    """Differences of neighbouring levels, shape (n, K − 1)."""
+    """Return the differences of neighbouring levels, shape (n, K − 1)."""
     curves = numbers(Q, "Q")
     if curves.ndim != 2 or curves.shape[1] < 2:
         raise ValueError(f"Q must have shape (n, K) with at least two levels, got {curves.shape}")

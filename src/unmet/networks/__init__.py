@@ -1,7 +1,7 @@
 """Networks and heads: Equinox modules that map columns of features to quantiles.
 
-Arrays inside have features or quantiles first and rows last, `(features, rows)`: matrix products then run
-along contiguous rows, and stacking many networks on a leading axis costs nothing.
+Arrays inside have features or quantiles first and rows last, `(features, rows)`. Matrix products then run
+along contiguous rows, and stacking many networks on a leading axis is free.
 """
 
 from unmet.networks._flat import flatten, layout, split, unflatten
@@ -14,7 +14,7 @@ from unmet.networks._heads import (
     Prediction,
     Start,
 )
-from unmet.networks._layers import ACTIVATIONS, INITIALISERS, Linear, Noise
+from unmet.networks._layers import ACTIVATIONS, Activation, Initialiser, Linear, Noise
 from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
@@ -22,17 +22,18 @@ from unmet.networks._model import Model, ModelSpec, NetworkSpec, TobitShape, bui
 from unmet.networks._remember import Remembered, remember_hash
 from unmet.runs import limit_xla_threads
 
-limit_xla_threads()  # before JAX computes anything: the number of its threads changes the order of sums
+limit_xla_threads()  # before JAX computes anything: its number of threads changes the order of sums
 
 __all__ = [
     "ACTIVATIONS",
     "HEADS",
-    "INITIALISERS",
     "LSTM",
     "MLP",
     "SMALLEST_SCALE",
+    "Activation",
     "FreeHead",
     "GaussianHead",
+    "Initialiser",
     "Linear",
     "LocationScale",
     "LocationScaleHead",

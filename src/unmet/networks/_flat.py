@@ -1,4 +1,4 @@
-"""All weights of a model as one vector: the optimiser then is a handful of operations, whatever the model."""
+"""All weights of a model as one vector, so that the optimiser needs few operations for any model."""
 
 from functools import cache
 from math import prod
@@ -16,19 +16,19 @@ from unmet.networks._model import Model, ModelSpec, build
 
 
 class Layout(NamedTuple):
-    """Where each array of a model stands in its vector."""
+    """Where each array of a model lies in its vector."""
 
-    names: tuple[str, ...]  # such as body.layers[0].weight
+    names: tuple[str, ...]  # for example body.layers[0].weight
     shapes: tuple[tuple[int, ...], ...]
     size: int
-    noise: int  # normal numbers that a fresh start uses
+    noise: int  # count of normal numbers that the starting weights use
     tree: Any
     static: Any
 
 
 @cache
 def layout(spec: ModelSpec) -> Layout:
-    """The layout of a spec's models, found without computing anything."""
+    """Return the layout of a spec's models, without computing any array."""
     noise = Noise()
 
     def begin() -> Model:
@@ -40,7 +40,7 @@ def layout(spec: ModelSpec) -> Layout:
     arrays, static = eqx.partition(model, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
     leaves, tree = jax.tree.flatten(arrays)
     if any(leaf.dtype != np.float32 for leaf in leaves):
-        raise ValueError("network must hold float32 arrays only")
+        raise ValueError("network must hold float32 arrays only: convert its other arrays")
     paths = jax.tree_util.tree_flatten_with_path(arrays)[0]
     names = tuple(jax.tree_util.keystr(path).lstrip(".") for path, _ in paths)
     shapes = tuple(leaf.shape for leaf in leaves)
@@ -48,13 +48,13 @@ def layout(spec: ModelSpec) -> Layout:
 
 
 def flatten(model: Model) -> Array:
-    """The vector of a model's weights."""
+    """Return the vector of a model's weights."""
     arrays = [leaf for leaf in jax.tree.leaves(model) if eqx.is_array(leaf)]
     return jnp.concatenate([jnp.ravel(leaf) for leaf in arrays])
 
 
 def unflatten(spec: ModelSpec, vector: Array) -> Model:
-    """The model whose weights stand in a vector."""
+    """Return the model whose weights are in the vector."""
     plan = layout(spec)
     parts = jax.lax.split(vector, [prod(shape) for shape in plan.shapes])
     arrays = [part.reshape(shape) for part, shape in zip(parts, plan.shapes)]
@@ -62,7 +62,7 @@ def unflatten(spec: ModelSpec, vector: Array) -> Model:
 
 
 def split(spec: ModelSpec, vector: np.ndarray) -> dict[str, np.ndarray]:
-    """The arrays of a vector by name."""
+    """Return the arrays of the vector by name."""
     plan = layout(spec)
     ends = np.cumsum([prod(shape) for shape in plan.shapes])
     parts = np.split(vector, ends[:-1])

@@ -1,4 +1,4 @@
-"""Heads: from the raw outputs of a network to quantiles."""
+"""Heads: turn the raw outputs of a network into quantiles."""
 
 from typing import Any, NamedTuple
 
@@ -10,51 +10,51 @@ from jax.scipy.special import ndtri
 
 from unmet.losses import sinh_arcsinh_quantile
 
-# Scales stay above this, in the units the network sees.
+# Smallest scale, in the units the network sees.
 SMALLEST_SCALE = 1e-6
 
 
 class Start(NamedTuple):
-    """Where training starts: location and scale of the observations, in the units the network sees."""
+    """Where training starts: location and scale of the observations in the units the network sees."""
 
     location: Array | float
     scale: Array | float
-    spread: Array | float = 0.0  # sd of the starting output weights of a neutral start
+    spread: Array | float = 0.0  # standard deviation of the output weights in a neutral start
 
 
 class Prediction(NamedTuple):
-    """What a head says about each row; the parametric parts only where the head has them."""
+    """What a head predicts for each row. Parts that the head does not have are None."""
 
     quantiles: Array  # (levels, rows)
     location: Any = None  # (rows,)
     scale: Any = None  # (rows,)
     skew: Any = None
     tail: Any = None
-    anchors: Any = None  # the z of a location–scale head, (levels,)
-    shape_anchors: Any = None  # the same of its parametric shape
+    anchors: Any = None  # z of a location–scale head, (levels,)
+    shape_anchors: Any = None  # z of its parametric shape, (levels,)
 
 
 def inverse_softplus(x: Array | float) -> Array:
-    """The v with softplus(v) = x, for x > 0."""
+    """Return v with softplus(v) = x, for x > 0."""
     x = jnp.maximum(jnp.asarray(x, jnp.float32), 1e-6)
     return x + jnp.log(-jnp.expm1(-x))
 
 
 def bounded_shape(raw: Array) -> tuple[Array, Array]:
-    """Skew and tail of a sinh-arcsinh shape from two raw numbers, held where float32 can follow.
+    """Return skew and tail of a sinh-arcsinh shape from two raw numbers, in the range of float32.
 
-    Near zero skew = raw_1 and tail = exp(raw_2); |skew| stays below 3 and tail between e^−2 and e^2.
+    Near zero, skew = raw_1 and tail = exp(raw_2). |skew| stays below 3, tail between e^−2 and e^2.
     """
     return 3 * jnp.tanh(raw[0] / 3), jnp.exp(2 * jnp.tanh(raw[1] / 2))
 
 
 def cumulate(steps: Array) -> Array:
-    """Running sums along the first axis, as a matrix product: a compiled cumulative sum is far slower."""
+    """Return running sums along the first axis. A matrix product is far faster than a compiled cumsum."""
     return jnp.tril(jnp.ones((steps.shape[0], steps.shape[0]), jnp.float32)) @ steps
 
 
 def marginal_quantiles(levels: Array, start: Start) -> Array:
-    """Normal quantiles with the location and scale of the observations: the neutral start."""
+    """Return normal quantiles with the location and scale of the observations: the neutral start."""
     return start.location + start.scale * ndtri(levels)
 
 
@@ -91,19 +91,19 @@ class MonotoneHead(eqx.Module):
 
 
 class GaussianHead(eqx.Module):
-    """Location and scale of a normal or sinh-arcsinh distribution: the Tobit models.
+    """Location and scale of a normal or sinh-arcsinh distribution, for the Tobit models.
 
-    The scale is softplus of an output ("network"), one learned number ("constant"), or given.
+    The scale is softplus of an output ("network"), one learned number ("constant"), or a given number.
     """
 
-    raw_scale: Any  # (1,) when one number; None when an output
-    raw_shape: Array | None  # skew and log tail before `bounded_shape`, when the shape is learned
+    raw_scale: Any  # (1,) for one number; None for an output
+    raw_shape: Array | None  # skew and log tail before `bounded_shape`, if the shape is learned
     fixed_scale: bool = eqx.field(static=True)
 
     def __call__(self, raw: Array, x: Array, levels: Array) -> Prediction:
         location = raw[0]
         if self.fixed_scale:
-            # Standardisation divides a given scale too, so it travels as a leaf that is never updated.
+            # Standardisation divides a given scale too, so the scale is a leaf that training never updates.
             scale = jax.lax.stop_gradient(self.raw_scale) * jnp.ones_like(location)
         elif self.raw_scale is not None:
             scale = (jax.nn.softplus(self.raw_scale) + SMALLEST_SCALE) * jnp.ones_like(location)

@@ -1,13 +1,15 @@
 """The affine layer, its starting weights, activations and dropout."""
 
 from math import prod
+from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-INITIALISERS = ("neutral", "ones", "normal", "glorot")
+Initialiser = Literal["neutral", "ones", "normal", "glorot"]
+Activation = Literal["relu", "tanh", "softplus", "linear"]
 ACTIVATIONS = {
     "relu": jax.nn.relu,
     "tanh": jnp.tanh,
@@ -17,9 +19,9 @@ ACTIVATIONS = {
 
 
 class Noise:
-    """Standard normal numbers, handed out in order; without numbers it only counts what is asked for.
+    """Standard normal numbers, handed out in order. Without numbers it only counts what is asked for.
 
-    They are drawn outside compiled programs: random bits inside cost seconds of compilation.
+    Numbers are drawn outside compiled programs, because drawing inside adds seconds of compilation.
     """
 
     def __init__(self, numbers: Array | None = None) -> None:
@@ -34,10 +36,10 @@ class Noise:
 
 
 def draw(initialiser: str, noise: Noise, shape: tuple[int, int], fan_in: Array | float) -> Array:
-    """Starting weights of a layer of `shape` (outputs, inputs).
+    """Return the starting weights of a layer of `shape` (outputs, inputs).
 
-    "ones": 1. "normal": N(0, 1). "glorot" and, for hidden layers, "neutral": normal with variance
-    2 / (inputs + outputs), where `fan_in` counts the inputs that are not padding.
+    "ones" gives 1 and "normal" N(0, 1). "glorot", and "neutral" for hidden layers, give N(0, 2 / (inputs +
+    outputs)), where `fan_in` counts the inputs that are not padding.
     """
     if initialiser == "ones":
         return jnp.ones(shape, jnp.float32)
@@ -59,7 +61,7 @@ class Linear(eqx.Module):
 
 
 def drop(x: Array, rate: float, key: Array | None) -> Array:
-    """Inverted dropout of entries of x; without a key (prediction) x itself."""
+    """Apply inverted dropout to x. Without a key, as in prediction, return x."""
     if rate == 0.0 or key is None:
         return x
     kept = jax.random.bernoulli(key, 1.0 - rate, x.shape)

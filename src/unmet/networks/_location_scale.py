@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import equinox as eqx
 import jax
@@ -23,6 +23,8 @@ from unmet.networks._heads import (
 )
 from unmet.networks._mlp import MLP
 
+ScaleSource = Literal["auto", "network", "linear", "shared", "constant"]
+LinkName = Literal["hyperbola", "softplus"]
 GRID = tuple(round(0.05 * step, 2) for step in range(1, 20))
 
 
@@ -33,27 +35,30 @@ class LocationScale:
     Parameters
     ----------
     scale : {"auto", "network", "linear", "shared", "constant"}
-        Where σ(x) comes from: a small network of its own, a linear function, a second output of the main
-        network, or one number. "auto" gives a linear main network a scale network and shares larger ones.
+        Where σ(x) comes from: a small network of its own ("network"), a linear function, a second output of
+        the main network ("shared"), or one number ("constant"). "auto" is "network" for a linear main
+        network and "shared" for others.
     scale_hidden : tuple of int
         Hidden layers of the scale network.
     link : {"hyperbola", "softplus"}
-        How a network output r becomes σ: √(r² + s²) − s with s = 0.05 (in the units the network sees), which
-        is nearly |r| and lets σ be linear in x down to small values; or log(1 + eʳ), which bends far earlier.
-    scale_ridge, shape_ridge : float
-        Penalties: on the squared weights of the scale network, and on the squared distance of z to a
-        two-parameter sinh-arcsinh shape that is learned beside it.
+        How a network output r becomes σ. "hyperbola" is √(r² + s²) − s with s = 0.05 in the units the network
+        sees: nearly |r|, so σ can be linear in x down to small values. "softplus" is log(1 + eʳ), which
+        bends far earlier.
+    scale_ridge : float
+        Penalty on the squared weights of the scale network.
+    shape_ridge : float
+        Penalty on the squared distance of z from a two-parameter sinh-arcsinh shape, learned with it.
     likelihood : float
-        Weight of the censored negative log-likelihood of that sinh-arcsinh shape, added to the quantile loss.
+        Weight of the censored negative log-likelihood of that sinh-arcsinh shape in the loss.
     weight_rows : bool
-        Weight rows by 1/σ̂, without a gradient through it and with σ̂ floored at a fifth of its mean.
+        Weight rows by 1/σ̂. No gradient flows through the weights, and σ̂ is at least a fifth of its mean.
     grid : tuple of float
-        Levels fitted beside the requested ones; between levels z is interpolated.
+        Levels to fit in addition to the requested ones. z is interpolated between levels.
     """
 
-    scale: str = "auto"
+    scale: ScaleSource = "auto"
     scale_hidden: tuple[int, ...] = (16, 16)
-    link: str = "hyperbola"
+    link: LinkName = "hyperbola"
     scale_ridge: float = 0.01
     shape_ridge: float = 0.1
     likelihood: float = 0.6
@@ -61,20 +66,19 @@ class LocationScale:
     grid: tuple[float, ...] = GRID
 
     def __post_init__(self) -> None:
-        kinds = ("auto", "network", "linear", "shared", "constant")
-        if self.scale not in kinds:
-            raise ValueError(f"scale must be one of {kinds}, not {self.scale!r}")
+        if self.scale not in get_args(ScaleSource):
+            raise ValueError(f"scale must be one of {get_args(ScaleSource)}, not {self.scale!r}")
         if self.link not in LINKS:
             raise ValueError(f"link must be one of {tuple(LINKS)}, not {self.link!r}")
         for name in ("scale_ridge", "shape_ridge", "likelihood"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must be at least 0, not {getattr(self, name)!r}")
         if not {0.1, 0.5, 0.9} <= set(self.grid):
-            raise ValueError("grid must hold 0.1, 0.5 and 0.9, which fix the unit of the scale")
+            raise ValueError("grid must hold 0.1, 0.5 and 0.9, which fix the unit of the scale: add them")
 
 
 class Link(NamedTuple):
-    """How a raw output becomes a scale, and back."""
+    """How a raw output becomes a scale, and a scale a raw output."""
 
     scale: Callable[[Array], Array]
     raw: Callable[[Array | float], Array]
@@ -84,7 +88,7 @@ _BEND = 0.05
 
 
 def _hyperbola(raw: Array) -> Array:
-    """√(r² + s²) − s, written so that small r keep their digits and the square of a large one is finite."""
+    """Return √(r² + s²) − s, precise for small r and finite for large r."""
     squared = jnp.square(jnp.clip(raw, -1e15, 1e15))
     return squared / (jnp.sqrt(squared + _BEND**2) + _BEND)
 
@@ -101,12 +105,12 @@ LINKS = {
 
 
 class LocationScaleHead(eqx.Module):
-    """q_θ(x) = μ(x) + σ(x) z_θ with z increasing, z_0.5 = 0 and z_0.9 − z_0.1 that of the normal.
+    """q_θ(x) = μ(x) + σ(x) z_θ with z increasing, z_0.5 = 0 and z_0.9 − z_0.1 as in the normal distribution.
 
-    μ is therefore the median, and σ is in units of a standard deviation. Quantiles cannot cross.
+    So μ is the median, σ has the unit of a standard deviation, and quantiles cannot cross.
     """
 
-    gaps: Array  # softplus of these are the steps of z between levels
+    gaps: Array  # softplus of these gives the steps of z between levels
     raw_shape: Array  # skew and log tail of the sinh-arcsinh shape, before `bounded_shape`
     raw_scale: Array | None  # (1,): a constant scale
     scale_network: MLP | None
@@ -133,7 +137,7 @@ class LocationScaleHead(eqx.Module):
         skew, tail = bounded_shape(self.raw_shape)
         scores = special.ndtri(self.levels).astype(np.float32)
         shape_anchors, middle, unit = self._fix_unit(sinh_arcsinh_quantile(scores, skew, tail))
-        # μ is the median of the shape, so its own centre is shifted.
+        # μ is the median of the shape, so shift the shape's own centre.
         return Prediction(
             raw[0] + scale * anchors[:, None],
             location=raw[0] - scale * middle / unit,
@@ -145,7 +149,7 @@ class LocationScaleHead(eqx.Module):
         )
 
     def _fix_unit(self, anchors: Array) -> tuple[Array, Array, Array]:
-        """Anchors with median 0 and the normal's span from 0.1 to 0.9; with the shift and the unit."""
+        """Return anchors with median 0 and the normal's span from 0.1 to 0.9, with the shift and the unit."""
         low, middle, high = (anchors[self.levels.index(level)] for level in (0.1, 0.5, 0.9))
         unit = jnp.maximum((high - low) / _UNIT, SMALLEST_SCALE)  # rounding may leave no distance
         return (anchors - middle) / unit, middle, unit
@@ -155,5 +159,5 @@ _UNIT = 2 * 1.2815515655446004
 
 
 def start_gaps(levels: Array) -> Array:
-    """Steps of a normal shape, before softplus."""
+    """Return the steps of a normal shape, before softplus."""
     return inverse_softplus(jnp.diff(ndtri(levels)))

@@ -1,4 +1,4 @@
-"""Long short-term memory over the leading columns, static columns beside its last state."""
+"""LSTM over the leading columns; static columns join its last state."""
 
 from functools import partial
 from typing import Any
@@ -13,9 +13,9 @@ from unmet.networks._layers import Linear, drop
 
 
 class LSTM(eqx.Module):
-    """The last hidden state of an LSTM, joined with the static columns, through an affine layer.
+    """An affine layer on the last hidden state of an LSTM and the static columns.
 
-    With gates i, f, o and candidate g from W x_t + U h + b:
+    Gates i, f, o and candidate g come from W x_t + U h + b:
     c ← σ(f) c + σ(i) a(g),  h ← σ(o) a(c), where a is tanh (or the identity: activation "linear").
     """
 
@@ -38,10 +38,10 @@ class LSTM(eqx.Module):
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def last_state(activation: str, inputs: Array, recurrent: Array, bias: Array, sequence: Array) -> Array:
-    """The hidden state (units, rows) after a sequence (steps, features, rows).
+    """Return the hidden state (units, rows) after a sequence (steps, features, rows).
 
-    The gradient is written out: it multiplies all steps at once into the weights, and takes half the time of
-    the one that JAX derives. Steps are unrolled: a compiled loop per step costs more than the step.
+    The gradient is written out by hand: it multiplies all steps into the weights at once, in half the time
+    of the gradient JAX derives. Steps are unrolled, because a compiled loop costs more than a step.
     """
     return _forward(activation, inputs, recurrent, bias, sequence)[0]
 
@@ -56,8 +56,8 @@ def _forward(
         gates = inputs @ x + bias[:, None]
         if step > 0:
             gates = gates + recurrent @ hidden
-        # σ(v) = (1 + tanh(v/2)) / 2: one kind of function for all gates. Barriers keep the compiler from
-        # computing it again wherever it is used.
+        # σ(v) = (1 + tanh(v/2)) / 2, so all gates use one function. Barriers keep the compiler from
+        # recomputing it at every use.
         squashed = optimization_barrier(0.5 + 0.5 * jnp.tanh(0.5 * gates[: 3 * units]))
         enter, forget, leave = jnp.split(squashed, 3)
         candidate = gates[3 * units :]

@@ -1,4 +1,4 @@
-"""Fully connected network: affine layers with an activation between them."""
+"""Fully connected network: affine layers with activations between them."""
 
 import equinox as eqx
 from jax import Array
@@ -7,7 +7,7 @@ from unmet.networks._layers import ACTIVATIONS, Linear, drop
 
 
 class MLP(eqx.Module):
-    """x → W_L a(… a(W_1 x + b_1) …) + b_L; without hidden layers it is the linear network."""
+    """x → W_L a(… a(W_1 x + b_1) …) + b_L. Without hidden layers this is the linear network."""
 
     layers: tuple[Linear, ...]
     activation: str = eqx.field(static=True)

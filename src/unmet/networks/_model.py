@@ -1,4 +1,4 @@
-"""A model is a network and a head, described by data and built from random numbers."""
+"""Models: a network and a head, described by a spec and built from random numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from unmet.networks._remember import Remembered, remember_hash
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """The network: `hidden` is for "mlp", `units` and `sequence` for "lstm", `builder` for "custom"."""
+    """A network as data: `hidden` for "mlp", `units` and `sequence` for "lstm", `builder` for "custom"."""
 
     kind: str = "linear"
     hidden: tuple[int, ...] = ()
@@ -33,7 +33,7 @@ class NetworkSpec:
 
 @dataclass(frozen=True)
 class TobitShape:
-    """Settings of the parametric head: a learned, given or predicted scale; normal or sinh-arcsinh."""
+    """Settings of the Tobit head: how the scale is found, and a normal or sinh-arcsinh shape."""
 
     scale: str = "constant"  # "constant", "network" or "fixed"
     sinh_arcsinh: bool = False
@@ -42,7 +42,7 @@ class TobitShape:
 @remember_hash
 @dataclass(frozen=True)
 class ModelSpec(Remembered):
-    """Everything that decides the structure of a model. Two equal specs share compiled programs."""
+    """Everything that decides the structure of a model. Equal specs share compiled programs."""
 
     network: NetworkSpec
     head: str | LocationScale | TobitShape
@@ -51,11 +51,11 @@ class ModelSpec(Remembered):
     initialiser: str = "neutral"
     intercept: bool = True
     negated: bool = False  # the model predicts −y: drawn output weights start negated
-    fixed_levels: tuple[float, ...] = ()  # the levels, where a head needs to know them while compiling
+    fixed_levels: tuple[float, ...] = ()  # the levels, if the head needs them at compile time
 
 
 class RowWise(eqx.Module):
-    """A user's module, written for one row, applied to every column of (features, rows)."""
+    """Apply a user's module, written for one row, to every column of (features, rows)."""
 
     module: Any
 
@@ -64,7 +64,7 @@ class RowWise(eqx.Module):
 
 
 class Model(eqx.Module):
-    """A network and its head: columns (features, rows) → what is predicted for each row."""
+    """A network and its head: map columns (features, rows) to a prediction for each row."""
 
     body: Any
     head: Any
@@ -74,18 +74,18 @@ class Model(eqx.Module):
 
 
 def build(spec: ModelSpec, noise: Noise, key: Array, levels: Array, start: Start, real: Array) -> Model:
-    """A freshly started model.
+    """Return a model with starting weights.
 
     Parameters
     ----------
     noise : Noise
         Standard normal numbers for the starting weights.
     key : array
-        Handed to a network of the user's own.
+        Passed to a custom network.
     levels : array (levels,)
         The quantile levels, increasing.
     real : array (columns,)
-        1 for a column of the data, 0 for padding, whose weights start (and therefore stay) at zero.
+        1 for a column of the data, 0 for padding. Weights of padding start at zero and so stay there.
     """
     head, outputs, bias = _build_head(spec, noise, levels, start, real)
     body = _build_body(spec, noise, key, outputs, real)
@@ -153,7 +153,7 @@ def _build_body(spec: ModelSpec, noise: Noise, key: Array, outputs: int, real: A
 def _build_head(
     spec: ModelSpec, noise: Noise, levels: Array, start: Start, real: Array
 ) -> tuple[Any, int, Array]:
-    """The head, how many raw outputs it wants, and the output bias of a neutral start."""
+    """Return the head, its number of raw outputs, and the output bias of a neutral start."""
     raw_scale = jnp.reshape(inverse_softplus(start.scale), (1,))
     if isinstance(spec.head, str):
         free = HEADS[spec.head]

@@ -1,18 +1,18 @@
-"""Hashes that are computed once: descriptions of programs are looked up for every network trained."""
+"""Cached hashes: training looks up the spec of a program once for every network."""
 
 from typing import Any
 
 
 class Remembered:
-    """A frozen dataclass whose hash is kept after its first use. Decorate subclasses with `remember_hash`."""
+    """Base of frozen dataclasses that cache their hash. Decorate subclasses with `remember_hash`."""
 
     def __getstate__(self) -> dict[str, Any]:
-        # Hashes of strings differ between processes: a copy must compute its own.
+        # Hashes of strings differ between processes, so a copy must compute its own.
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
 
 def remember_hash(cls: Any) -> Any:
-    """Make a frozen dataclass keep its hash."""
+    """Make a frozen dataclass cache its hash."""
     compute = cls.__hash__
 
     def __hash__(self: Any) -> int:

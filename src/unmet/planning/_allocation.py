@@ -1,31 +1,31 @@
-"""Where to put a given fleet, and how many rides fleets of every size would lose."""
+"""Allocate a fleet to places, and compute lost rides by fleet size."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmet.planning._arrays import Floats, Ints, amounts, counts, counts_for, curves_of, docks_of
-from unmet.planning._lost import value_of_vehicles
+from unmet.planning._stock_value import value_of_vehicles
 
 
 def allocate(
     fleet: int, curves: ArrayLike, *, capacity: ArrayLike | None = None, least: ArrayLike = 0
 ) -> Ints:
-    """The best whole number of vehicles for each place: least expected lost rides in all, exactly.
+    """Return the vehicles per place with the fewest expected lost rides in total. The result is exact.
 
-    Vehicles are placed one after the other where the next saves most. Since every curve is convex no other
-    division of the fleet loses less (Gross, 1956). The whole fleet is placed; vehicles that save nothing go
-    where fewest stand.
+    Vehicles are placed one by one where the next saves most. Because every curve is convex, no other
+    allocation loses less (Gross, 1956). The whole fleet is placed; vehicles that save nothing go where the
+    fewest stand.
 
     Parameters
     ----------
     fleet : int
         Vehicles to place.
     curves : array (P, C + 1)
-        From :func:`expected_lost`; curves that are not falling and convex are refused.
+        From :func:`expected_lost`. Curves must fall and be convex.
     capacity : array (P,), optional
         Docks; C by default.
     least : int or array (P,)
-        Vehicles that each place gets in any case.
+        Vehicles that each place gets at least.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def allocate(
     docks = docks_of(capacity, places, count + 1)
     floor = counts_for(least, (places,), "least")
     if (floor > docks).any():
-        raise ValueError("least must not exceed capacity")
+        raise ValueError("least must not exceed capacity: lower it")
     if fleet != int(fleet) or not int(floor.sum()) <= fleet <= int(docks.sum()):
         raise ValueError(
             f"fleet must be a whole number from {int(floor.sum())} (least) to {int(docks.sum())} (docks), "
@@ -50,18 +50,18 @@ def allocate(
 def fleet_curve(
     curves: ArrayLike, demand: float, *, fleets: ArrayLike | None = None, capacity: ArrayLike | None = None
 ) -> dict[str, Floats | Ints]:
-    """Expected lost rides and service level of every fleet size, each placed as well as it can be.
+    """Return expected lost rides and service level by fleet size, each fleet allocated optimally.
 
-    lost(F) = Σᵢ Vᵢ(0) − (the F largest worths of vehicles),     service level = 1 − lost(F) / demand.
+    lost(F) = Σᵢ Vᵢ(0) − (sum of the F largest values of a vehicle),     service level = 1 − lost(F) / demand.
 
-    The returns are those that the curves were made with: of a much larger fleet more would come back.
+    Returns stay as in the curves, although a much larger fleet would have more.
 
     Parameters
     ----------
     demand : float
         Expected requests of all places over the window.
     fleets : array of int, optional
-        Sizes to look at; 0, 1, … all docks by default.
+        Fleet sizes; by default 0, 1, … all docks.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def fleet_curve(
     docks = docks_of(capacity, *table.shape)
     wanted = float(amounts(demand, "demand"))
     if wanted < table[:, 0].sum() * (1 - 1e-9):
-        raise ValueError("demand is less than what empty places would lose; give the requests of all places")
+        raise ValueError("demand is less than empty places would lose: give the requests of all places")
     sizes = np.arange(docks.sum() + 1) if fleets is None else counts(fleets, "fleets")
     if sizes.max(initial=0) > docks.sum():
         raise ValueError(f"fleets must not exceed the {docks.sum()} docks, got {sizes.max()}")
@@ -84,7 +84,7 @@ def fleet_curve(
 
 
 def _best_first(worth: Floats, docks: Ints, floor: Ints) -> Ints:
-    """Flat indices into ``worth`` of the vehicles that may be added, the worthiest first, then the lowest."""
+    """Return flat indices into ``worth`` of vehicles to add: by falling worth, then by index."""
     number = np.arange(worth.shape[1])
     free = (number >= floor[:, None]) & (number < docks[:, None])
     candidates = np.flatnonzero(free)

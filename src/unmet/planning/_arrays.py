@@ -1,4 +1,4 @@
-"""Checked inputs for planning: finite, not negative, of matching shapes; errors name the argument."""
+"""Input checks of planning: finite, not negative, of matching shapes. Errors name the argument."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,13 +8,13 @@ Ints = NDArray[np.int64]
 
 
 def amounts(array: ArrayLike, name: str, infinite: bool = False) -> Floats:
-    """A float64 array of numbers that are not negative; infinity only where it is allowed."""
+    """Return a float64 array of numbers of at least 0, without infinities unless they are allowed."""
     try:
         found = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numeric: {error}") from None
     if np.isnan(found).any():
-        raise ValueError(f"{name} has NaN; fill it or leave out the place")
+        raise ValueError(f"{name} has NaN: fill it or leave out the place")
     if (found < 0).any():
         raise ValueError(f"{name} must not be negative, got {found.min():g}")
     if not infinite and np.isinf(found).any():
@@ -23,15 +23,15 @@ def amounts(array: ArrayLike, name: str, infinite: bool = False) -> Floats:
 
 
 def counts(array: ArrayLike, name: str) -> Ints:
-    """An int64 array of whole numbers that are not negative."""
+    """Return an int64 array of whole numbers of at least 0."""
     found = amounts(array, name)
     if (found != np.floor(found)).any():
-        raise ValueError(f"{name} must be whole numbers of vehicles; round them first")
+        raise ValueError(f"{name} must be whole numbers of vehicles: round them first")
     return found.astype(np.int64)
 
 
 def stretched(array: Floats, shape: tuple[int, ...], name: str) -> Floats:
-    """The array broadcast to a shape, or a ValueError that says which shape was needed."""
+    """Return the array broadcast to a shape, or raise a ValueError that names the shape."""
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
@@ -39,14 +39,14 @@ def stretched(array: Floats, shape: tuple[int, ...], name: str) -> Floats:
 
 
 def counts_for(array: ArrayLike, shape: tuple[int, ...], name: str) -> Ints:
-    """Whole numbers broadcast to a shape."""
+    """Return whole numbers broadcast to a shape."""
     return stretched(counts(array, name).astype(np.float64), shape, name).astype(np.int64)
 
 
 def curves_of(curves: ArrayLike) -> Floats:
-    """Expected lost rides (P, C + 1) by place and starting stock, falling and convex.
+    """Return expected lost rides (P, C + 1) by place and starting stock, or raise unless falling and convex.
 
-    Allocation by marginal value is exact for such curves only; others are refused.
+    Allocation by marginal value is exact only for such curves.
     """
     found = amounts(curves, "curves")
     if found.ndim != 2 or found.shape[1] < 1:
@@ -61,10 +61,10 @@ def curves_of(curves: ArrayLike) -> Floats:
 
 
 def docks_of(capacity: ArrayLike | None, places: int, states: int) -> Ints:
-    """Docks per place, at most the last stock of the curves; the last stock itself where none are given."""
+    """Return docks per place, at most the last stock of the curves, which is also the default."""
     if capacity is None:
         return np.full(places, states - 1, dtype=np.int64)
     docks = counts_for(capacity, (places,), "capacity")
     if (docks > states - 1).any():
-        raise ValueError(f"capacity is up to {docks.max()} but the curves end at a stock of {states - 1}")
+        raise ValueError(f"capacity is up to {docks.max()}, but the curves end at a stock of {states - 1}")
     return docks

@@ -1,4 +1,4 @@
-"""Over-dispersed demand as a mixture of Poisson streams: a few weighted rates that stand for a gamma."""
+"""Over-dispersed demand as a mixture of Poisson processes: a few weighted rates replace a gamma."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from unmet.planning._arrays import Floats
 
 
 def gamma_nodes(shape: Floats, count: int) -> tuple[Floats, Floats]:
-    """Nodes and weights that replace an average over G ~ Gamma(r, scale 1/r), so E G = 1, Var G = 1/r.
+    """Return nodes and weights that replace an average over G ~ Gamma(r, scale 1/r): E G = 1, Var G = 1/r.
 
-    E f(G) ≈ Σₖ wₖ f(gₖ), exact for polynomials up to degree 2·count − 1 (Gauss–Laguerre of order r − 1,
-    by the eigenvalues of the Jacobi matrix: diagonal 1 + 2k/r, beside it √(k (k − 1 + r)) / r). An infinite
-    shape is plain Poisson: every node 1.
+    E f(G) ≈ Σₖ wₖ f(gₖ), exact for polynomials up to degree 2·count − 1. This is Gauss–Laguerre of order
+    r − 1, from the eigenvalues of the Jacobi matrix with diagonal 1 + 2k/r and off-diagonal
+    √(k (k − 1 + r)) / r. An infinite shape is plain Poisson: every node is 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which vehicles to move where first: a ranked list with the rides each move is expected to save."""
+"""Rank moves of vehicles between places by the rides they are expected to save."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,15 +18,15 @@ def rank_moves(
     distance: ArrayLike | None = None,
     cost_of_distance: float = 0.0,
 ) -> dict[str, Floats | Ints]:
-    """The best moves from the present stock, one after the other.
+    """Return the best moves from the present stock, in order.
 
     A move of n vehicles from i to j saves
 
         (Vⱼ(sⱼ) − Vⱼ(sⱼ + n)) − (Vᵢ(sᵢ − n) − Vᵢ(sᵢ))
 
-    rides. Each time the move (i, j, n ≤ ``van``) is taken that saves most, less ``cost_of_distance`` ·
-    distance(i, j), given the moves before it; the list ends where the best saves less than ``least_saved``
-    net of it. The savings add up to the difference in expected lost rides.
+    rides. Each step takes the move (i, j, n ≤ ``van``) that saves most, net of ``cost_of_distance`` ·
+    distance(i, j), given the moves before it. The list ends when the best move saves less than
+    ``least_saved`` net. The savings add up to the difference in expected lost rides.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def rank_moves(
     curves : array (P, C + 1)
         From :func:`expected_lost`.
     target : array of int (P,), optional
-        Where the moves should lead: no place then gives below it or gets above it, so that none is emptied by
-        one move and filled by another.
+        Stock to move towards. No place gives below its target or receives above it, so no move undoes
+        another.
     van : int
-        Vehicles in one move at most.
+        Most vehicles in one move.
     moves : int
-        Length of the list at most.
+        Most moves in the list.
     least_saved : float
-        Rides that a move must save net of distance; above 0.
+        Rides that a move must save, net of distance. Above 0.
     distance : array (P, P), optional
         Between places, in any unit.
     cost_of_distance : float
@@ -63,7 +63,7 @@ def rank_moves(
     if not least_saved > 0:
         raise ValueError(f"least_saved must be above 0, got {least_saved}")
     if cost_of_distance and distance is None:
-        raise ValueError("cost_of_distance needs distance")
+        raise ValueError("cost_of_distance needs distance: pass distance=")
     toll = np.zeros((places, places))
     if distance is not None:
         toll = float(amounts(cost_of_distance, "cost_of_distance")) * amounts(distance, "distance")
@@ -99,7 +99,7 @@ def rank_moves(
 
 
 def _gains(table: Floats, here: Ints, most: Ints, van: int) -> Floats:
-    """Rides saved by bringing 0 … van vehicles (P, van + 1); −inf where there is no room."""
+    """Return rides saved by bringing 0 … van vehicles (P, van + 1), −inf where there is no room."""
     after = here[:, None] + np.arange(van + 1)
     rows = np.arange(len(table))[:, None]
     saved = table[rows, here[:, None]] - table[rows, np.minimum(after, table.shape[1] - 1)]
@@ -107,7 +107,7 @@ def _gains(table: Floats, here: Ints, most: Ints, van: int) -> Floats:
 
 
 def _gives(table: Floats, here: Ints, least: Ints, van: int) -> Floats:
-    """Rides lost by taking 0 … van vehicles away (P, van + 1); inf where there are not as many to spare."""
+    """Return rides lost by taking 0 … van vehicles away (P, van + 1), inf where there are too few."""
     after = here[:, None] - np.arange(van + 1)
     rows = np.arange(len(table))[:, None]
     lost = table[rows, np.maximum(after, 0)] - table[rows, here[:, None]]
@@ -115,7 +115,7 @@ def _gives(table: Floats, here: Ints, least: Ints, van: int) -> Floats:
 
 
 def _best_loads(gain: Floats, give: Floats, toll: Floats) -> tuple[Floats, Ints]:
-    """For every pair (from, to) the best net saving and the smallest load that has it."""
+    """Return, for every pair (from, to), the best net saving and the smallest load that gives it."""
     best = np.full(toll.shape, -np.inf)
     load = np.zeros(toll.shape, dtype=np.int64)
     for many in range(1, gain.shape[1]):

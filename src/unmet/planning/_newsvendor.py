@@ -1,4 +1,4 @@
-"""How sure to be of having a vehicle: the critical level of the newsvendor, and the stock it asks for."""
+"""The newsvendor: the critical level from costs, and the stock at that level."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from unmet.planning._arrays import Floats, Ints, amounts, counts_for
 
 
 def newsvendor_level(cost_lost: float, cost_idle: float) -> float:
-    """The level of the demand distribution up to which it pays to hold stock.
+    """Return the level of the demand distribution up to which holding stock costs least.
 
-    With D the demand of the window, a stock s costs c_lost · E(D − s)⁺ + c_idle · E(s − D)⁺; the least is
-    at the smallest s with
+    For demand D over the window, stock s costs c_lost · E(D − s)⁺ + c_idle · E(s − D)⁺. The cost is least at
+    the smallest s with
 
         P(D ≤ s) ≥ c_lost / (c_lost + c_idle).
 
@@ -25,22 +25,22 @@ def newsvendor_level(cost_lost: float, cost_idle: float) -> float:
         if not (np.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must be a finite amount that is not negative, got {value!r}")
     if cost_lost + cost_idle == 0:
-        raise ValueError("cost_lost and cost_idle are both 0: then every stock is as good")
+        raise ValueError("cost_lost and cost_idle must not both be 0: every stock would cost the same")
     return float(cost_lost / (cost_lost + cost_idle))
 
 
 @dataclass(frozen=True)
 class StockTarget:
-    """A stock for every place (or place and window), and whether the data can know it.
+    """A stock for every place (or place and window), and whether the data identify it.
 
     Attributes
     ----------
     stock : array of int
-        The target. Where it is not identified, the largest whole bound that is: hold *at least* this.
+        The target. If it is not identified, a lower bound: hold *at least* this many.
     identified : array of bool
-        False where the quantile that is needed lies beyond what supply let anybody see.
+        False where the data are too censored to know the quantile.
     level : float
-        The level of the demand distribution that was asked for.
+        The requested level of the demand distribution.
     """
 
     stock: Ints
@@ -51,11 +51,11 @@ class StockTarget:
 def stock_target(
     quantiles: ArrayLike, levels: ArrayLike, level: float, *, capacity: ArrayLike | None = None
 ) -> StockTarget:
-    """The newsvendor's stock from quantiles of demand over the window.
+    """Return the newsvendor's stock from quantiles of demand over the window.
 
-    stock = ⌈q(level)⌉, q linear in the level between the levels that are given, at most ``capacity``. Where a
-    quantile that this needs is infinite (not identified), the last finite one below is a lower bound, and
-    ``identified`` is False, unless that bound already fills the place.
+    stock = ⌈q(level)⌉, at most ``capacity``, with q linear between the given levels. If a needed quantile is
+    infinite (not identified), the last finite one below it is a lower bound and ``identified`` is False,
+    unless the bound already fills the place.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def stock_target(
     level : float
         Between the first and the last of ``levels``; nothing is extrapolated.
     capacity : array (…), optional
-        Docks; a larger stock has no room.
+        Docks, an upper limit on the stock.
 
     Examples
     --------
@@ -80,11 +80,11 @@ def stock_target(
         raise ValueError("levels must rise strictly and lie between 0 and 1")
     with np.errstate(invalid="ignore"):  # inf − inf
         if (np.diff(q, axis=-1) < 0).any():
-            raise ValueError("quantiles must not fall from one level to the next; sort them first")
+            raise ValueError("quantiles must not fall from one level to the next: sort them first")
     if not at[0] <= level <= at[-1]:
         raise ValueError(
-            f"level {level:g} lies outside the quantiles at hand ({at[0]:g} to {at[-1]:g}): change the costs "
-            "or fit the level"
+            f"level {level:g} lies outside levels ({at[0]:g} to {at[-1]:g}): change the costs, or fit this "
+            "level"
         )
     below = int(np.searchsorted(at, level, side="right")) - 1
     above = min(below + (at[below] < level), len(at) - 1)
@@ -93,7 +93,7 @@ def stock_target(
     finite: Floats = np.where(np.isfinite(q), q, 0.0)
     known = finite[..., below] + share * (finite[..., above] - finite[..., below])
     bound = finite[..., : below + 1].max(axis=-1)
-    # A quantile that is whole up to rounding asks for itself, not for one more.
+    # A quantile that is whole up to rounding needs itself, not one more.
     stock = np.ceil(np.where(identified, known, bound) - 1e-9).astype(np.int64)
     if capacity is not None:
         docks = counts_for(capacity, stock.shape, "capacity")

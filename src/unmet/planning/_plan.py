@@ -1,4 +1,4 @@
-"""The stocking table: for every place its target, what it saves, and what one more vehicle would."""
+"""The plan: target of every place, rides it saves, and the value of one more vehicle."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from numpy.typing import ArrayLike
 
 from unmet.planning._allocation import allocate, fleet_curve
 from unmet.planning._arrays import Floats, Ints, amounts, counts, stretched
-from unmet.planning._lost import best_stock, expected_lost, value_of_vehicles
 from unmet.planning._moves import rank_moves
+from unmet.planning._stock_value import best_stock, expected_lost, value_of_vehicles
 
-# Curves hold a number for every place and dock; more docks than this are a mistake of the feed.
+# Curves hold a number per place and dock. More docks than this are an error in the feed.
 MOST_DOCKS = 100_000
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, place by place.
+    """Stock targets, moves and fleet sizes.
 
     Attributes
     ----------
@@ -57,26 +57,25 @@ def plan_stock(
 ) -> Plan:
     """Plan the starting stock of every place for one window.
 
-    With ``fleet`` the vehicles are shared out so that the fewest rides are lost (:func:`allocate`) and the
-    costs are not used; without, each place gets the stock at which another vehicle stops paying
-    (:func:`best_stock`), however many that takes.
+    With ``fleet``, that many vehicles are allocated to lose the fewest rides (:func:`allocate`) and costs are
+    not used. Without it, fleet size is ignored: each place gets vehicles while each saves more than it
+    costs (:func:`best_stock`).
 
     Parameters
     ----------
     rate, shape, returns_rate, nodes
         As for :func:`expected_lost`, ``rate`` of shape (P, H).
     capacity : array (P,)
-        Docks; NaN where unknown: then enough room that being full hardly matters (:func:`roomy`).
+        Docks. NaN if unknown: the place then has room enough that it is hardly ever full (:func:`roomy`).
     usual_stock : array (P,)
-        What stands there now or usually at the start of the window. A mean that is not whole is read off the
-        curve between its neighbours; moves start from whole numbers near it with the same sum, and lead
-        towards the targets.
+        Stock now or usually at the start of the window. A mean that is not whole is interpolated on the
+        curve. Moves start from whole numbers near it with the same sum, and lead towards the targets.
     identified : array of bool (P,), optional
-        Whether the rates rest on demand that could be seen; handed through to the table. True by default.
+        Whether the data identify the rates; copied to the table. True by default.
     van, moves, distance, cost_of_distance
         As for :func:`rank_moves`.
     lost_share : float
-        Share of the requests at an empty place that are lost, not served next door (:func:`lost_share`).
+        Share of requests at an empty place that are lost, not served by a neighbour (:func:`lost_share`).
     """
     means = amounts(rate, "rate")
     if means.ndim != 2:
@@ -136,7 +135,7 @@ def plan_stock(
 
 
 def whole_vehicles(usual: Floats, room: Ints) -> Ints:
-    """Whole numbers next to `usual` that add up to its rounded sum: the largest fractions are rounded up.
+    """Return whole numbers next to `usual` that add up to its rounded sum. The largest fractions go up.
 
     Examples
     --------
@@ -151,10 +150,10 @@ def whole_vehicles(usual: Floats, room: Ints) -> Ints:
 
 
 def roomy(rate: Floats, returns_rate: Floats, usual_stock: Floats) -> Floats:
-    """Room (P,) that is all but never used up, for places whose docks are unknown or that have none.
+    """Return room (P,) that is hardly ever used up, for places with unknown docks or none.
 
-    The usual stock or the largest expected net outflow, plus the largest expected net inflow, each with four
-    standard deviations of the flows.
+    It is the usual stock or the largest expected net outflow, plus the largest expected net inflow, each
+    with four standard deviations of the flows.
     """
     net = np.cumsum(returns_rate - rate, axis=1)
     spread = 4.0 * np.sqrt((rate + returns_rate).sum(axis=1))

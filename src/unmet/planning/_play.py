@@ -1,4 +1,4 @@
-"""Targets put to the test: the same weeks of a simulated city, played once for each set of targets."""
+"""Test targets in a simulated city: replay the same weeks for each set of targets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from unmet.datasets.city import City, replay
 from unmet.planning._allocation import allocate
 from unmet.planning._arrays import Floats, Ints, amounts, stretched
-from unmet.planning._lost import balanced_returns, expected_lost
+from unmet.planning._stock_value import balanced_returns, expected_lost
 from unmet.planning._usage import hourly_exposure, hourly_returns, usual_rates, visit_windows
 
 CLOCKS = (2, 14)
@@ -18,16 +18,16 @@ _WORK = 2  # hours after which most of the vans' work is done
 
 @dataclass(frozen=True)
 class Played:
-    """What became of the requests made from ``first_day`` on.
+    """Outcome of the requests from ``first_day`` on.
 
     Attributes
     ----------
     requests : int
-        Made at our places (those that a rival served aside).
+        Requests at our places, without those that a rival served.
     lost : int
-        Requests from which no ride came.
+        Requests without a ride.
     spilled : int
-        Served from a neighbour.
+        Requests served by a neighbour.
     moved : int
         Vehicles moved by vans.
     """
@@ -52,14 +52,14 @@ def visit_targets(
     first_day: int,
     clocks: Sequence[int] = CLOCKS,
 ) -> Ints:
-    """Targets (days, clocks, P) that place the whole fleet as well as the rates allow, each visit for itself.
+    """Return targets (days, clocks, P) that allocate the whole fleet optimally for each visit of the vans.
 
-    The window of a visit runs from two hours after the vans leave to two hours after they leave next.
+    The window of a visit runs from two hours after the vans leave to two hours after they next leave.
 
     Parameters
     ----------
     rate, returns_rate : array (P, H)
-        Mean requests and returns in the hours of the city; only those from ``first_day`` on are read.
+        Mean requests and returns in the hours of the city. Hours before ``first_day`` are ignored.
     shape : number or array that fits ``rate``
     clocks : sequence of int
         Local hours at which vans leave, rising.
@@ -77,7 +77,7 @@ def visit_targets(
 
 
 def _place_fleet(city: City, rate: Floats, shape: Floats, returns_rate: Floats) -> Ints:
-    """Best allocation (days, P) for windows given as (P, days, hours). Equal windows are worked out once."""
+    """Return the best allocation (days, P) for windows (P, days, hours). Equal windows are solved once."""
     places, days, hours = rate.shape
     every = np.concatenate([rate, shape, returns_rate], axis=2).transpose(1, 0, 2).reshape(days, -1)
     distinct, which = np.unique(every, axis=0, return_inverse=True)
@@ -97,9 +97,9 @@ def play_targets(
     clocks: Sequence[int] = CLOCKS,
     progress: Callable[[float], None] | None = None,
 ) -> Played:
-    """Play the city again with vans that follow the targets from ``first_day`` on, and count from then on.
+    """Replay the city with vans that follow the targets from ``first_day`` on, and count from then on.
 
-    Requests, fleet, docks and vans are the same (:func:`unmet.datasets.city.replay`), and so is everything
+    Requests, fleet, docks and vans stay the same (:func:`unmet.datasets.city.replay`), as does everything
     before that day's vans.
     """
     again = replay(city, targets, first_day=first_day, clocks=clocks, progress=progress)
@@ -107,7 +107,7 @@ def play_targets(
 
 
 def count_played(city: City, first_day: int) -> Played:
-    """Requests, lost and spilled rides and moved vehicles of a city from a local day on."""
+    """Count requests, lost and spilled rides and moved vehicles from a local day on."""
     hours = city.hours.day >= first_day
     truth = city.truth
     rival = int(truth.rival[:, hours].sum())
@@ -121,10 +121,10 @@ def count_played(city: City, first_day: int) -> Played:
 
 
 def gap_closed(observed: Played, estimated: Played, true: Played) -> float:
-    """Share of the gap in lost rides that estimated demand closes: (a − b) / (a − c).
+    """Return the share of the gap in lost rides that estimated demand closes: (a − b) / (a − c).
 
-    a, b, c are the rides lost with targets from observed usage, from estimated demand and from the true one.
-    NaN if the truth loses no fewer rides than usage: then there is no gap to close.
+    a, b and c are the rides lost with targets from observed usage, estimated demand and true demand. NaN if
+    there is no gap, because the truth loses no fewer rides than usage.
     """
     if {estimated.requests, true.requests} != {observed.requests}:
         raise ValueError("the three plays must be of the same city and days: their requests differ")
@@ -141,19 +141,19 @@ def play_three(
     clocks: Sequence[int] = CLOCKS,
     progress: Callable[[float], None] | None = None,
 ) -> Mapping[str, Played]:
-    """Play targets from observed usage, from estimated demand and from the true rates (:func:`gap_closed`).
+    """Replay targets from observed usage, from estimated demand and from true rates (:func:`gap_closed`).
 
-    All three are set in the same way (:func:`visit_targets`) and differ in the rates of demand alone: usage
-    as it was seen, the estimate, and the city's true rates. Returns follow from the rates and from where
-    they usually go (:func:`balanced_returns`).
+    All three targets come from :func:`visit_targets` and differ only in the rates of demand: observed usage,
+    the estimate, and the city's true rates. Returns follow from the rates and from where vehicles usually
+    come back (:func:`balanced_returns`).
 
     Parameters
     ----------
     estimated : array (P, H), optional
-        Estimated mean requests; only hours from ``first_day`` on are read. By default past usage divided by
+        Estimated mean requests; hours before ``first_day`` are ignored. By default past usage divided by
         exposure (:func:`usual_rates`).
     shape : number or array that fits (P, H)
-        Of the negative binomial around the estimate, used for usage too. The truth has its own.
+        Shape of the negative binomial around the estimate and around usage. The truth has its own.
 
     Returns
     -------

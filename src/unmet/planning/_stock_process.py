@@ -1,18 +1,18 @@
-"""Stock between two visits of a van, as a birth–death process: the chance that each vehicle saves a ride.
+"""Stock between two visits of a van as a birth–death process: the chance that each vehicle saves a ride.
 
-Within a period requests come as a Poisson stream of rate λ·g, returns as one of rate μ; a request at an empty
-place is lost, a return at a full one goes elsewhere. V(s), the expected lost rides from a stock s until the
+Within a period, requests are a Poisson process of rate λ·g and returns one of rate μ. A request at an empty
+place is lost; a return at a full place goes elsewhere. V(s), the expected lost rides from stock s until the
 end of the window, obeys backwards in time
 
     V'(s) = λ (V(s − 1) − V(s)) + μ (V(s + 1) − V(s)),      V(−1) := V(0) + 1,  V(C + 1) := V(C).
 
 Its differences D(s) = V(s − 1) − V(s), the worth of the s-th vehicle, obey the same equation with ends
-D(0) = 1 and D(C + 1) = 0: D(s) is the chance that s vehicles more leave than come, before C + 1 − s more come
-than leave. With V(C)' = λ D(C) this is a system without a single negative term once it is uniformised,
+D(0) = 1 and D(C + 1) = 0: D(s) is the chance that s more vehicles leave than come before C + 1 − s more come
+than leave. With V(C)' = λ D(C), the uniformised system has no negative term,
 
     exp(M t) u = Σₙ Poisson(n; Λt) Aⁿ u,      A = I + M/Λ ≥ 0,  Λ = λ + μ,
 
-so nothing cancels, and every step keeps 1 ≥ D(1) ≥ D(2) ≥ … ≥ 0: the curve V is falling and convex, exactly.
+so nothing cancels, and every step keeps 1 ≥ D(1) ≥ D(2) ≥ … ≥ 0: the curve V is exactly falling and convex.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ _COUNTS = (3, 4, 5, 7, 10, 14, 20, 28, 40)  # Gauss points to choose from
 def vehicle_values(
     rate: Floats, shape: Floats, returns_rate: Floats, capacity: Ints, nodes: int | None
 ) -> tuple[Floats, Floats]:
-    """Worth D of each vehicle, and lost rides of a full place, over all periods of the window.
+    """Return the worth D of each vehicle, and the lost rides of a full place, over the whole window.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def vehicle_values(
         Mean requests, shape r of their negative binomial (``inf``: Poisson), mean returns in each period.
     capacity : array (P,)
     nodes : int or None
-        Points that stand for the gamma mixing of each period; by default :func:`nodes_needed`.
+        Gauss points for the gamma mixing of each period; by default :func:`nodes_needed`.
 
     Returns
     -------
     values : array (P, C)
-        D(1) … D(C), C the largest capacity; 0 beyond a place's own.
+        D(1) … D(C) for the largest capacity C; 0 beyond a place's own capacity.
     at_capacity : array (P,)
         V(capacity).
     """
@@ -58,9 +58,9 @@ def vehicle_values(
 
 
 def nodes_needed(rate: Floats, shape: Floats) -> Ints:
-    """Gauss points that keep the error of one period near 0.001 rides: 3 + 2 λ/r, rounded up to a step.
+    """Return Gauss points that keep the error of one period near 0.001 rides: 3 + 2 λ/r, rounded up.
 
-    Measured on negative-binomial shortfalls with r from 0.3 to 50 and λ from 0.2 to 20; Poisson needs one.
+    Measured on negative-binomial shortfalls with r from 0.3 to 50 and λ from 0.2 to 20. Poisson needs one.
     """
     ratio = rate / shape
     needed = np.where(ratio > 0.05, 3.0 + 2.0 * ratio, 3.0)
@@ -69,7 +69,7 @@ def nodes_needed(rate: Floats, shape: Floats) -> Ints:
 
 
 def _streams(rate: Floats, shape: Floats, nodes: int | None) -> tuple[Ints, Floats, Floats]:
-    """Each place's mixture of Poisson streams: place, requests and weight of every stream, by place."""
+    """Return the mixture of Poisson processes of each place: place, requests and weight, by place."""
     wanted = nodes_needed(rate, shape)
     if nodes is not None:
         wanted = np.where(wanted == 1, 1, nodes)
@@ -80,7 +80,7 @@ def _streams(rate: Floats, shape: Floats, nodes: int | None) -> tuple[Ints, Floa
         if count == 1:
             factors = np.ones_like(factors)
         requests = rate[chosen, None] * factors
-        # The far points are the slowest to follow and weigh next to nothing.
+        # The outermost points take longest to compute and weigh next to nothing.
         weights = np.where(weights * (1.0 + requests) > _FAINT, weights, 0.0)
         weights /= weights.sum(axis=1, keepdims=True)
         kept = weights > 0
@@ -99,7 +99,7 @@ def _back(
     returns_rate: Floats,
     capacity: Ints,
 ) -> tuple[Floats, Floats]:
-    """One period back in time, averaged over each place's streams. Those of like speed are taken together."""
+    """Go one period back in time, averaged over each place's processes, grouped by similar rates."""
     returns = returns_rate[place]
     order = np.argsort(requests + returns, kind="stable")
     before = np.empty((len(order), len(values) + 1))
@@ -116,14 +116,14 @@ def _back(
 def _flow(
     values: Floats, full: Floats, requests: Floats, returns: Floats, capacity: Ints
 ) -> tuple[Floats, Floats]:
-    """exp(M) u for every column: its own Λ = λ + μ (then A has no diagonal), the same number of sub-steps."""
+    """Return exp(M) u per column, each with its own Λ = λ + μ (so A has no diagonal), in equal sub-steps."""
     speed = requests + returns
     steps = max(1, int(np.ceil(speed.max() / _REACH)))
     chances = _poisson(speed / steps)
     still = np.where(speed > 0, speed, 1.0)
     leave, come = requests / still, returns / still
     count, columns = values.shape
-    # A vehicle beyond the docks has no worth: nothing flows into its row.
+    # A vehicle beyond the docks is worth nothing, so nothing flows into its row.
     down = np.where(np.arange(1, count + 1)[:, None] <= capacity, leave, 0.0)
     column = np.arange(columns)
     state, ahead = np.zeros((2, count + 2, columns))
@@ -147,7 +147,7 @@ def _flow(
 
 
 def _poisson(mean: Floats) -> Floats:
-    """Poisson chances (terms, columns) until less than ``_TAIL`` is left; the rest is added to the last."""
+    """Return Poisson probabilities (terms, columns) down to ``_TAIL``; the last includes the rest."""
     most = float(mean.max())
     n = np.arange(int(most + 12.0 * np.sqrt(most) + 30.0))[:, None]
     chance = np.exp(xlogy(n, mean) - mean - gammaln(n + 1.0))

@@ -1,4 +1,4 @@
-"""What the history of a simulated city tells a planner: returns, exposure, rates to expect."""
+"""What a planner learns from the history of a simulated city: returns, exposure, usual rates."""
 
 import numpy as np
 
@@ -6,20 +6,20 @@ from unmet.datasets.city import City
 from unmet.planning._arrays import Floats, Ints
 
 CLASSES = 48
-_RECENT = 14  # days whose level is taken to last
+_RECENT = 14  # days whose level is assumed to last
 
 
 def hourly_returns(city: City) -> Ints:
-    """Rides that ended at each place in each hour (P, H)."""
+    """Return the rides that ended at each place in each hour (P, H)."""
     inside = city.rides.end < city.hours.seconds
     flat = city.rides.destination[inside].astype(np.int64) * len(city.hours) + city.rides.end[inside] // 3600
     return np.bincount(flat, minlength=city.rate.size).reshape(city.rate.shape)
 
 
 def hourly_exposure(city: City) -> Floats:
-    """Share of each hour in which a vehicle stood at the place (P, H)."""
+    """Return the share of each hour in which the place had a vehicle (P, H)."""
     stock, seconds = city.stock, city.hours.seconds
-    # All places end to end on one time line; the empty time up to every hour's edge, then its differences.
+    # Put all places end to end on one time line: empty time up to each edge of an hour, then differences.
     key = stock.place.astype(np.int64) * seconds + stock.second
     empty = (stock.available == 0).astype(np.int64)
     span = np.diff(np.append(key, len(city.map) * seconds))
@@ -31,17 +31,17 @@ def hourly_exposure(city: City) -> Floats:
 
 
 def hour_class(city: City) -> Ints:
-    """Local hour of each hour (H,): 0–23 on weekdays, 24–47 at weekends."""
+    """Return the class of each hour (H,): local hour 0–23 on weekdays, 24–47 at weekends."""
     return (city.hours.hour + 24 * city.hours.weekend).astype(np.int64)
 
 
 def rates_by_class(count: Floats | Ints, exposure: Floats, classes: Ints, *, prior: float = 3.0) -> Floats:
-    """Rate of each place and class of hours (P, 48) from counts and the time in which they could happen.
+    """Return rates by place and class of hours (P, 48), from counts and exposure.
 
         rate = (Σ count + prior · m) / (Σ exposure + prior)
 
-    over the hours of a class, with m what the place's overall level and the whole city's pattern suggest: a
-    few hours of exposure do not say much by themselves. ``exposure`` 1 everywhere gives plain usage.
+    over the hours of a class, where m is the rate that the level of the place and the pattern of the city
+    suggest: a few hours of exposure say little by themselves. ``exposure`` 1 everywhere gives plain usage.
     """
     seen = np.zeros((len(count), CLASSES))
     open_ = np.zeros((len(count), CLASSES))
@@ -55,11 +55,11 @@ def rates_by_class(count: Floats | Ints, exposure: Floats, classes: Ints, *, pri
 def usual_rates(
     city: City, count: Floats | Ints, first_day: int, *, exposure: Floats | None = None, prior: float = 3.0
 ) -> Floats:
-    """Rates to expect in every hour (P, H) from the days before ``first_day``: pattern and recent level.
+    """Return usual rates in every hour (P, H) from the days before ``first_day``: pattern × recent level.
 
-    The pattern is that of :func:`rates_by_class` with the level of each day, the city's total relative to its
-    pattern, divided out; the level to come is that of the last two weeks. With ``exposure`` the time in which
-    a place was empty does not count, without it usage is taken for demand.
+    The pattern comes from :func:`rates_by_class` after dividing out the level of each day, which is the
+    city's total relative to its pattern. The level is that of the last two weeks. With ``exposure``, time in
+    which a place was empty does not count; without it, usage counts as demand.
     """
     if not 0 < first_day <= city.settings.days:
         raise ValueError(f"first_day must lie between 1 and {city.settings.days}, got {first_day}")
@@ -75,12 +75,12 @@ def usual_rates(
 
 
 def visit_windows(city: City, first_day: int, clock: int, hours: int) -> Ints:
-    """Indices (days, hours) of the hours from ``clock`` on, for each local day from ``first_day``.
+    """Return indices (days, hours) of the hours from ``clock`` on, for each local day from ``first_day``.
 
-    ``clock`` may be 24 or more: an hour of the next day. Beyond the end of the period the hours a day
-    earlier stand in.
+    A ``clock`` of 24 or more is an hour of the next day. Hours beyond the end of the period are replaced by
+    those a day earlier.
     """
-    # Counted back from noon, which every day has, so that a day of 23 or 25 hours does no harm.
+    # Count back from noon, which every day has, so that days of 23 or 25 hours do no harm.
     noon = np.flatnonzero(city.hours.hour == 12)[first_day:]
     index = noon[:, None] + (clock - 12) + np.arange(hours)
     return np.where(index < len(city.hours), index, index - 24 * (1 + (index - len(city.hours)) // 24))

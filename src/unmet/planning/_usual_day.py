@@ -9,8 +9,8 @@ import numpy as np
 
 from unmet.forecasting import DemandModel
 from unmet.forecasting._calendar import Calendar, make_calendar
-from unmet.planning._lost import balanced_returns
 from unmet.planning._planned_day import FIRST_HOUR
+from unmet.planning._stock_value import balanced_returns
 from unmet.planning._usage import rates_by_class
 
 # Days of history that say what usually stands at a place and what usually comes back.

@@ -1,9 +1,9 @@
-"""Figures: one kind per file, each takes an axis, draws on it and returns it."""
+"""Figures, one kind per file. Each function takes an axis, draws on it and returns it."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# Where each figure lives; Matplotlib is imported only when one is asked for.
+# Module of each figure. Matplotlib is imported on first use.
 _HOMES = {
     "plot_availability": "_availability",
     "plot_quantile_curves": "_quantile_curves",

@@ -1,4 +1,4 @@
-"""One place over some days: the stock, when it ran out, and the pickups that were seen."""
+"""One place over some days: stock, stock-outs and observed pickups."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def plot_availability(
 ) -> Axes:
     """Draw stock, availability and pickups of one place, and return the axis.
 
-    The stock is a step line above zero; bars below it are the pickups of each period, hatched where the
-    place ran out, so that the bar is a lower bound of the demand; bands show when the place was empty,
-    closed or not known.
+    A step line above zero shows the stock. Bars below zero show the pickups of each period, hatched if the
+    place ran out: the bar is then a lower bound on demand. Bands show when the place was empty, closed or
+    unknown.
 
     Parameters
     ----------
     segments : (from, until, state, vehicles) in order, as in table ``timeline``, in local time.
-    starts, pickups, censored : one entry for each period, in local time.
-    every : what a period is called on the axis.
+    starts, pickups, censored : one entry per period, in local time.
+    every : name of a period on the axis.
     """
     import matplotlib.dates as mdates
     from matplotlib.ticker import MaxNLocator
 
     if not segments or not len(starts):
-        raise ValueError("segments and starts must not be empty; choose days that the panel covers")
+        raise ValueError("segments and starts must not be empty: choose days that the panel covers")
     if not len(starts) == len(pickups) == len(censored):
-        raise ValueError("starts, pickups and censored must have one entry for each period")
+        raise ValueError("starts, pickups and censored must have one entry per period")
     begin = mdates.date2num(list(starts))
     width = float(np.diff(begin).min()) if len(begin) > 1 else 1 / 24
     flags = np.asarray(censored, bool)

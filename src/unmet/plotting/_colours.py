@@ -1,4 +1,4 @@
-"""The colours of Okabe and Ito, which people with any kind of colour vision can tell apart."""
+"""The colours of Okabe and Ito, distinct for people with any kind of colour vision."""
 
 BLACK = "#000000"
 ORANGE = "#E69F00"

@@ -10,7 +10,7 @@ from unmet.plotting._colours import BLUE, GREY, VERMILION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Layer → (place, heights of its nodes, dashed border). The gap in each layer is for the dots.
+# Layer → (position, heights of its nodes, dashed border). The gap in each layer is for the dots.
 _LAYERS = {
     "input": (0.0, (3, 2, 0), False),
     "optional\ndropout": (1.4, (3, 2, 0), True),
@@ -20,7 +20,7 @@ _LAYERS = {
 
 
 def plot_architecture(ax: Axes) -> Axes:
-    """Draw the paper's multi-output network and what is done to its outputs, and return the axis."""
+    """Draw the paper's multi-output network and the loss on its outputs, and return the axis."""
     layers = list(_LAYERS.values())
     for one, other in pairwise(layers):
         straight = one[1] == other[1] and other[2]

@@ -1,4 +1,4 @@
-"""Rides of a whole fleet and of a smaller one, with the parts of an experiment marked."""
+"""Rides of a whole fleet and of a reduced one, with the parts of an experiment marked."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def plot_fleet(
     parts: Sequence[tuple[str, int]],
     label: str,
 ) -> Axes:
-    """Draw latent counts above observed ones and the first day of each part; return the axis.
+    """Draw latent and observed counts and the first day of each part, and return the axis.
 
     Parameters
     ----------
-    parts : name and row of the first day of each part, in order; a dashed line stands at each start.
-    label : what the observed counts are.
+    parts : name and row of the first day of each part, in order; a dashed line marks each start.
+    label : name of the observed counts.
     """
     at = np.asarray(days, "datetime64[D]")
     ax.plot(at, np.asarray(latent, float), color=BLUE, linewidth=1.0, label="latent: the whole fleet")

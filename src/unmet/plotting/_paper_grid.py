@@ -1,4 +1,4 @@
-"""A measure of several models along the share of censored rows, with a band over repetitions."""
+"""A measure of several models by share of censored rows, with a band over repetitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unmet.plotting._colours import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERM
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# One look per line; marker and dash differ as well as colour, so that grey print keeps them apart.
+# One look per line. Markers and dashes differ as well as colours, so that lines differ in grey print.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": "black", "marker": "x", "dashes": (1.2, 1.2)},
     {"color": BLUE, "marker": "o", "dashes": (6, 2)},
@@ -36,24 +36,23 @@ def plot_grid_lines(
 ) -> Axes:
     """Draw named lines (mean, low, high), each of the shape of x, with a band from low to high.
 
-    Values that are NaN are left out. `looks` numbers the look of each line, from 0 to 6, so that a line can
-    keep its look from figure to figure; None: in order. `target` is drawn as a level line and named as the
-    aim. Returns the axis.
+    NaN values are left out. `looks` gives each line a look from 0 to 6, so that it keeps its look from
+    figure to figure; by default in order. `target` is drawn as a horizontal line. Returns the axis.
     """
     at = np.asarray(x, float)
     if target is not None:
         ax.axhline(target, color=GREY, linewidth=1.4, zorder=1, label=f"aim: {target:g}")
     if len(lines) > len(_LOOKS):
-        raise ValueError(f"lines: at most {len(_LOOKS)} can be told apart, got {len(lines)}")
+        raise ValueError(f"lines must be at most {len(_LOOKS)} to be distinct, got {len(lines)}")
     numbers = range(len(lines)) if looks is None else looks
     if len(set(numbers)) != len(lines) or not set(numbers) <= set(range(len(_LOOKS))):
-        raise ValueError(f"looks must give each line a number of its own from 0 to {len(_LOOKS) - 1}")
+        raise ValueError(f"looks must give each line a different number from 0 to {len(_LOOKS) - 1}")
     for (name, (mean, low, high)), number in zip(lines.items(), numbers):
         look = _LOOKS[number]
         middle, bottom, top = (np.asarray(part, float) for part in (mean, low, high))
         for part, what in ((middle, "mean"), (bottom, "low"), (top, "high")):
             if part.shape != at.shape:
-                raise ValueError(f"lines: {what} of {name!r} has the shape {part.shape}, and x {at.shape}")
+                raise ValueError(f"lines: {what} of {name!r} must have shape {at.shape}, not {part.shape}")
         ax.fill_between(at, bottom, top, color=look["color"], alpha=0.1, linewidth=0, zorder=2)
         ax.plot(at, middle, linewidth=1.4, markersize=4, label=name, zorder=3, **look)
     if title:

@@ -1,4 +1,4 @@
-"""The tilted loss, and what censoring does to it."""
+"""The tilted loss by residual."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STYLES = ((VERMILION, (0, (1, 1.2))), (GREEN, "-"), (BLUE, (0, (5, 2))))
 
 
 def plot_tilted_loss(ax: Axes, *, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Axes:
-    """Draw ρ_θ(r) over the residual r = y − q̂ for up to three levels, and return the axis."""
+    """Draw ρ_θ(r) by residual r = y − q̂ for up to three levels, and return the axis."""
     if not 1 <= len(quantiles) <= len(_STYLES):
         raise ValueError(f"quantiles must be one to three levels, not {quantiles!r}")
     residual = np.linspace(-2, 2, 401)
@@ -33,7 +33,7 @@ def plot_tilted_loss(ax: Axes, *, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     ax.annotate(
         "estimate too low", (0.87, 0.96), xycoords="axes fraction", va="top", ha="right", fontsize="small"
     )
-    # On white: the line at zero would run through the words.
+    # White background, or the line at zero would run through the words.
     ax.legend(loc="center", bbox_to_anchor=(0.5, 0.72), framealpha=1, edgecolor="white")
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)

@@ -1,4 +1,4 @@
-"""The synthetic data: densities of the latent value, and its conditional quantiles."""
+"""The synthetic data: densities of the latent value and its conditional quantiles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unmet.plotting._colours import BLUE, GREY, ORANGE, VERMILION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# One look per curve; they differ in dash as well as in colour, so that grey print keeps them apart.
+# One look per curve. Dashes differ as well as colours, so that curves differ in grey print.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": BLUE, "dashes": (6, 2)},
     {"color": VERMILION, "dashes": (1.2, 1.2)},
@@ -25,7 +25,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
 def plot_densities(
     ax: Axes, *, x: ArrayLike, densities: Mapping[str, ArrayLike], centre: float, title: str | None = None
 ) -> Axes:
-    """Draw named densities of the latent value, the censored region below zero shaded; return the axis."""
+    """Draw named densities of the latent value, shade the censored region below zero, return the axis."""
     at = np.asarray(x, float)
     ax.axvspan(float(at[0]), 0, color=GREY, alpha=0.22, linewidth=0, label="censored: never seen")
     for (name, density), look in zip(densities.items(), _LOOKS):
@@ -49,9 +49,10 @@ def plot_true_quantiles(
     other: tuple[str, ArrayLike] | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw conditional quantiles over one column, shape (n, K), the censored region shaded; return the axis.
+    """Draw conditional quantiles (n, K) over one column, shade the censored region, return the axis.
 
-    Each level has its own colour and dash. `other` is a name and a second set of curves, drawn thin.
+    Each level has its own colour and dash. `other` is the name of a second set of curves and the curves,
+    which are drawn thin.
     """
     at, lines = np.asarray(x, float), np.asarray(true, float)
     for k, level in enumerate(quantiles):

@@ -1,4 +1,4 @@
-"""Estimated against true quantiles along one column, with the region that nobody could see."""
+"""Estimated and true quantiles along one column, with the censored region."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unmet.plotting._colours import BLACK, BLUE, GREEN, GREY, ORANGE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Lowest, middle, highest. In grey they differ in darkness, and each curve carries its level at its end.
+# Lowest, middle, highest. They differ in darkness when printed grey, and each curve is labelled at its end.
 _COLOURS = (ORANGE, GREEN, BLUE)
 
 
@@ -32,16 +32,16 @@ def plot_quantile_curves(
 ) -> Axes:
     """Draw quantile curves over one column, and return the axis.
 
-    Estimates are solid and bright, the truth is dashed and dark, one colour per level. The side of the
-    threshold on which nothing can be seen is shaded.
+    Estimates are solid and bright, the truth is dashed and dark, with one colour per level. The censored
+    side of the threshold is shaded.
 
     Parameters
     ----------
     x : (n,), increasing.
-    estimated, true : (n, K), in the order of `quantiles`; the truth may be left out.
+    estimated, true : (n, K), in the order of `quantiles`; the truth is optional.
     threshold : where observations are cut off; None shades nothing.
-    side : "right" (nothing is seen above the threshold) or "left" (below it).
-    points : (x, y) of rows to show as dots behind the curves.
+    side : "right" if values above the threshold are unseen, "left" if those below are.
+    points : (x, y) of rows to draw as dots behind the curves.
     labels : write the level at the right end of each estimated curve.
     """
     at = np.asarray(x, float)
@@ -86,7 +86,7 @@ def plot_quantile_curves(
 
 
 def _colour(index: int, count: int) -> Any:
-    """One of three colours for three curves, a mixture of neighbours for more."""
+    """Return one of three colours for three curves, or a mixture of two for more."""
     from matplotlib.colors import to_rgb
 
     place = 1.0 if count == 1 else 2 * index / (count - 1)
@@ -100,7 +100,7 @@ def _darker(colour: Any) -> Any:
 
 
 def _name(ax: Axes, x: Any, y: Any, text: str, colour: Any) -> None:
-    """The level just outside the axis, at the height where the curve ends."""
+    """Write the level just outside the axis, at the height where the curve ends."""
     ax.annotate(
         text,
         (x[-1], y[-1]),

@@ -1,4 +1,4 @@
-"""One trainer for every model: many networks at once in compiled loops, each stopping on its own."""
+"""The trainer of all models: many networks at once in compiled loops, each with its own early stopping."""
 
 from unmet.training._problem import Hyper, Problem, Rows, blank, views
 from unmet.training._shapes import padded_batches, padded_columns, padded_rows, slots

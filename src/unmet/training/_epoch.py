@@ -1,4 +1,4 @@
-"""One epoch of one network: gradient steps, then the decision to go on."""
+"""One epoch of one network: gradient steps, then the decision to continue."""
 
 from typing import Any, NamedTuple
 
@@ -11,9 +11,9 @@ from unmet.training._objective import stopping_loss, training_loss
 from unmet.training._problem import Problem, Rows
 from unmet.training._spec import ProgramSpec
 
-# Adam's epsilon stands outside the square root: its place moves LSTM results by up to 5%.
+# Adam's epsilon is outside the square root. Its place changes LSTM results by up to 5%.
 ADAM = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0)
-# Rows for early stopping are evaluated in blocks of this size, so that memory stays bounded.
+# Early-stopping rows are evaluated in blocks of this size to bound memory.
 _STOP_BLOCK = 2**16
 
 
@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 
 def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Array, Array]:
-    """The state after one pass over the training rows, with its training and stopping losses."""
+    """Return the state after one pass over the training rows, with training and stopping losses."""
     key, weights, optimiser = state.key, state.weights, state.optimiser
     random = spec.batches > 1 or spec.model.network.dropout > 0
     rate = problem.hyper.learning_rate
@@ -93,10 +93,10 @@ def _step(
 
 
 def _batch(rows: Rows, index: Array, offsets: Array, spec: ProgramSpec) -> Rows:
-    """Mini-batch `index` of this epoch: each segment comes from another batch, by its own offset.
+    """Return mini-batch `index` of this epoch. Each of its segments comes from a different batch.
 
-    Rows lie in random order, so turning every segment of all batches by an offset of its own mixes them as
-    well as a permutation of the rows would, at the price of a few contiguous copies instead of a sort.
+    Rows are in random order. Shifting each segment over the batches by its own offset mixes them as well as
+    a permutation of the rows, and costs a few contiguous copies instead of a sort.
     """
     size = spec.rows // spec.batches
     width = size // spec.segments

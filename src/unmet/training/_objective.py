@@ -1,6 +1,6 @@
-"""From predictions to the number that is minimised: the only place where losses meet heads.
+"""The objective: turn predictions into the number to minimise. Only here do losses meet heads.
 
-Everything here is right-censored; left-censored problems arrive mirrored.
+All problems here are right-censored; left-censored ones arrive mirrored.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ ROW_LOSSES: dict[str, RowLoss] = {"quantile": _known_thresholds, "portnoy": _fla
 
 
 def stopping_loss(weights: Array, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
-    """Mean over rows and levels of the loss alone: what early stopping watches."""
+    """Return the mean loss over rows and levels, without penalties. Early stopping watches it."""
     model = unflatten(spec.model, weights)
     losses = ROW_LOSSES[spec.objective](model(rows.x, problem.levels), rows, problem, spec)
     return jnp.mean(losses @ rows.weight)
@@ -62,7 +62,7 @@ def stopping_loss(weights: Array, rows: Rows, problem: Problem, spec: ProgramSpe
 def training_loss(
     weights: Array, rows: Rows, problem: Problem, spec: ProgramSpec, key: Array | None
 ) -> tuple[Array, Array]:
-    """What is minimised, and beside it the part that comes from the data."""
+    """Return the number to minimise, and the part of it that comes from the data."""
     model = unflatten(spec.model, weights)
     prediction = model(rows.x, problem.levels, key)
     weight, extra, penalty = rows.weight, 0.0, problem.hyper.l2 * squared_weights(model.body)
@@ -81,6 +81,6 @@ def training_loss(
 
 
 def squared_weights(module: object) -> Array:
-    """Sum of squares of all weight matrices of a module; biases are free."""
+    """Return the sum of squares of all weight matrices of a module, without biases."""
     matrices = [leaf for leaf in jax.tree.leaves(module) if eqx.is_array(leaf) and leaf.ndim >= 2]
     return sum((jnp.sum(jnp.square(matrix)) for matrix in matrices), jnp.float32(0))

@@ -1,6 +1,6 @@
-"""What one network is trained on: named views into one vector of floats and one of integers.
+"""The data of one network: named views into one vector of floats and one of integers.
 
-Two vectors per problem, not a dozen arrays, keep the cost of filling a slot below that of training it.
+With two vectors per problem instead of a dozen arrays, filling a slot costs less than training it.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ _INTEGERS = 4
 
 
 class Rows(NamedTuple):
-    """Rows of data, padded with rows of weight zero. The weights of the rest sum to one."""
+    """Rows of data, padded with rows of weight zero. The weights sum to one."""
 
     x: Any  # (columns, rows)
     y: Any  # (rows,)
@@ -27,12 +27,12 @@ class Rows(NamedTuple):
 
 
 class Hyper(NamedTuple):
-    """Numbers that change the training but not the compiled program."""
+    """Numbers that change training but not the compiled program."""
 
     learning_rate: Any
     l2: Any
     clip_norm: Any  # infinite: no clipping
-    far: Any  # where Portnoy's weights move the unseen mass
+    far: Any  # where Portnoy's weights put the unseen mass
     location: Any  # of the observed values, for a neutral start
     scale: Any
     spread: Any  # of the starting output weights around a neutral start
@@ -53,12 +53,12 @@ class Problem(NamedTuple):
 
 
 def sizes(spec: ProgramSpec) -> tuple[int, int]:
-    """Lengths of the two vectors of a problem."""
+    """Return the lengths of the two vectors of a problem."""
     return sum(map(prod, _shapes(spec))), _INTEGERS
 
 
 def views(spec: ProgramSpec, floats: Any, integers: Any) -> Problem:
-    """The parts of a problem, as views (NumPy) or slices (JAX) of its vectors."""
+    """Return the parts of a problem, as views (NumPy) or slices (JAX) of its vectors."""
     parts, begin = [], 0
     for shape in _shapes(spec):
         end = begin + prod(shape)
@@ -74,7 +74,7 @@ def views(spec: ProgramSpec, floats: Any, integers: Any) -> Problem:
 
 
 def blank(spec: ProgramSpec) -> tuple[np.ndarray, np.ndarray, Problem]:
-    """Vectors of an empty problem (all rows padding, nothing capped) and views to fill."""
+    """Return the vectors of an empty problem (all rows padding, no caps) and views to fill."""
     length, count = sizes(spec)
     floats, integers = np.zeros(length, np.float32), np.zeros(count, np.uint32)
     problem = views(spec, floats, integers)
@@ -86,7 +86,7 @@ def blank(spec: ProgramSpec) -> tuple[np.ndarray, np.ndarray, Problem]:
 
 @cache
 def _shapes(spec: ProgramSpec) -> tuple[tuple[int, ...], ...]:
-    """Shapes of the parts in the vector of floats, in order."""
+    """Return the shapes of the parts in the vector of floats, in order."""
     model = spec.model
     shapes: list[tuple[int, ...]] = []
     for rows in (spec.rows, spec.stop_rows):

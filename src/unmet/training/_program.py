@@ -1,4 +1,4 @@
-"""Compiled programs: start networks in slots, and advance all slots until enough have finished."""
+"""Compiled programs: start networks in slots, and train all slots until enough have finished."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,19 +14,19 @@ from unmet.training._epoch import ADAM, State, epoch
 from unmet.training._problem import Hyper, Problem, blank, views
 from unmet.training._spec import ProgramSpec
 
-# Epochs whose losses one call can return.
+# Most epochs in one call.
 CHUNK = 256
 
 
 class Program(NamedTuple):
-    """The two compiled functions of a spec; both take and return a stack of states, one per slot."""
+    """The two compiled functions of a spec. Both take and return a stack of states, one per slot."""
 
     start: Any  # (states, floats, integers, fresh) → states
     advance: Any  # (states, floats, integers, limit, enough) → (states, losses, epochs done)
 
 
 def start_one(problem: Problem, spec: ProgramSpec) -> State:
-    """A network before its first epoch."""
+    """Return a network before its first epoch."""
     hyper = problem.hyper
     start = Start(hyper.location, hyper.scale, hyper.spread)
     model = build(spec.model, Noise(problem.noise), problem.key, problem.levels, start, problem.real)
@@ -44,7 +44,7 @@ def start_one(problem: Problem, spec: ProgramSpec) -> State:
 
 
 def unpack(spec: ProgramSpec, floats: Array, integers: Array) -> Problem:
-    """A problem inside a compiled program."""
+    """Return the parts of a problem inside a compiled program."""
     problem = views(spec, floats, integers)
     return problem._replace(
         hyper=Hyper(*problem.hyper),
@@ -55,7 +55,7 @@ def unpack(spec: ProgramSpec, floats: Array, integers: Array) -> Problem:
 
 @cache
 def program(spec: ProgramSpec) -> Program:
-    """The compiled functions of a spec, made once per process and kept on disk between processes."""
+    """Return the compiled functions of a spec. They are made once per process and cached on disk."""
     enable_compile_cache()
 
     over_slots = jax.vmap if spec.slots > 1 else _alone
@@ -91,7 +91,7 @@ def program(spec: ProgramSpec) -> Program:
 
 
 def _alone(function: Any) -> Any:
-    """What `jax.vmap` does for one slot, with plain matrix products: batches of one are slower."""
+    """Do what `jax.vmap` does for one slot, with plain matrix products: batches of one are slower."""
 
     def run(*arguments: Any) -> Any:
         out = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
@@ -101,7 +101,7 @@ def _alone(function: Any) -> Any:
 
 
 def empty_states(spec: ProgramSpec) -> State:
-    """States of slots that train nothing."""
+    """Return the states of empty slots."""
     floats, integers, _ = blank(spec)
     shapes = jax.eval_shape(lambda f, i: start_one(unpack(spec, f, i), spec), floats, integers)
     return jax.tree.map(lambda s: np.zeros((spec.slots, *s.shape), s.dtype), shapes)

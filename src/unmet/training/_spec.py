@@ -1,4 +1,4 @@
-"""What decides a compiled program: the model, the loss, the padded shapes."""
+"""The spec of a compiled program: model, loss and padded shapes."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from unmet.networks import ModelSpec, Remembered, remember_hash
 @remember_hash
 @dataclass(frozen=True)
 class ProgramSpec(Remembered):
-    """The static part of a training run. Problems with equal specs train side by side in one program."""
+    """The static part of training. Problems with equal specs train side by side in one program."""
 
     model: ModelSpec
     objective: str  # "quantile", "portnoy" or "tobit"
     rows: int  # padded training rows
-    stop_rows: int  # padded rows for early stopping; 0: train for max_epochs
-    batches: int  # per epoch; 1: full batch
-    segments: int  # pieces of a mini-batch that are shuffled on their own
-    slots: int  # networks in flight
+    stop_rows: int  # padded rows for early stopping; 0 to train for max_epochs
+    batches: int  # per epoch; 1 for full batch
+    segments: int  # pieces of a mini-batch, each shuffled by its own offset
+    slots: int  # networks trained at once
     schedule: str = "constant"
     smoothing: float = 0.0

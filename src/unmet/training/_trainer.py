@@ -1,4 +1,4 @@
-"""The host side of training: slots that are filled from a queue and emptied as networks finish."""
+"""The host side of training: fill slots from a queue and empty them as networks finish."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -8,21 +8,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from unmet.training._ahead import await_compiled, compile_ahead, give_up
+from unmet.training._compiling import await_compiled, compile_ahead, give_up
 from unmet.training._problem import sizes
 from unmet.training._program import CHUNK, Program, empty_states, program
 from unmet.training._spec import ProgramSpec
 
-# A call into a compiled loop should return about this often, so that Ctrl-C and progress are prompt.
+# Calls into the compiled loop return about this often, so that Ctrl-C and progress are prompt.
 _SECONDS_PER_CALL = 0.2
 
 
-_EMPTY: Any = object()  # the tag of a slot that trains nothing
+_EMPTY: Any = object()  # tag of an empty slot
 
 
 @dataclass(frozen=True)
 class Job:
-    """A network to train: who asked for it, what program trains it, on what (see `blank`)."""
+    """A network to train: the caller's tag, the program, and the data (see `blank`)."""
 
     tag: Any
     spec: ProgramSpec
@@ -32,11 +32,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained network: its vector of weights, and how training went."""
+    """A trained network: its vector of weights and its losses."""
 
     weights: np.ndarray
-    history: np.ndarray  # (epochs, 2): training loss, and the loss that decided when to stop
-    loss: float  # the best stopping loss, or the last training loss without early stopping
+    history: np.ndarray  # (epochs, 2): training loss and stopping loss
+    loss: float  # best stopping loss, or last training loss without early stopping
 
     @property
     def epochs(self) -> int:
@@ -44,9 +44,9 @@ class Trained:
 
 
 def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
-    """Train networks and yield (tag, result) as they finish; jobs are taken as slots free up.
+    """Train networks and yield (tag, result) as they finish. Take jobs as slots become free.
 
-    Memory holds one set of slots per distinct spec seen, however many jobs there are.
+    Memory holds one set of slots per distinct spec, however many jobs there are.
     """
     benches: dict[ProgramSpec, _Bench] = {}
     try:
@@ -98,10 +98,10 @@ class _Bench:
         self.fresh[slot] = True
 
     def work(self, drain: bool) -> Iterator[tuple[Any, Trained]]:
-        """Advance until some slots are free (or, draining, until every network here has finished)."""
+        """Train until some slots are free, or with `drain` until all networks have finished."""
         self._start()
         slots = self.spec.slots
-        # Waiting for one slot at a time would spend more on calls than on training.
+        # Waiting for one slot at a time would spend more time on calls than on training.
         enough = 0 if drain else slots - max(1, slots // 8)
         while self.busy and (drain or self.full):
             begun = time.perf_counter()
@@ -119,7 +119,7 @@ class _Bench:
         if not self.fresh.any():
             return
         await_compiled(self.spec)
-        # Copies: slots are written again while the program's arrays must not change.
+        # Copy: slots are refilled, and the program's arrays must not change.
         self.problems = tuple(jax.device_put(array.copy()) for array in (self.floats, self.integers))
         self.states = self.program.start(self.states, *self.problems, self.fresh)
         self.started_epochs = np.asarray(self.states.epoch)

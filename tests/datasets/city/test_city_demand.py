@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from unmet.datasets.city import make_city
-from unmet.datasets.city._demand import make_shocks
+from unmet.datasets.city import make_city, make_shocks
 from unmet.datasets.city._weather import autoregression
 
 

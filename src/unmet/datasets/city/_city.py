@@ -1,4 +1,4 @@
-"""A simulated city whose demand is known, also the part that nobody saw."""
+"""A simulated city with known demand, including the part that nobody observes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from unmet.datasets.city._demand import Event, Requests, make_events, make_rate,
 from unmet.datasets.city._fleet import make_fleet
 from unmet.datasets.city._hours import Hours, make_hours
 from unmet.datasets.city._map import Map, make_map
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings, settings_for
 from unmet.datasets.city._simulation import Outcome, simulate
-from unmet.datasets.city._streams import stream
 from unmet.datasets.city._truth import Stock, Truth, count_truth, follow_stock
 from unmet.datasets.city._weather import Weather, make_weather
 
@@ -55,12 +55,12 @@ class City:
     moves : array (M, 5)
         Vehicles moved by vans: vehicle, from, second, to, second.
     home : array (V,)
-        Where each vehicle stood at the beginning.
+        Place of each vehicle at the start.
     stock : Stock
         Every change of stock.
     targets : dict or None
-        Hour → vehicles per place that the vans leaving then worked towards, if the city was played again
-        (:func:`replay`); otherwise None: every night its own.
+        Set by :func:`replay`: hour → vehicles per place that vans leaving at that hour worked towards. None
+        if vans followed the city's own targets every night.
     """
 
     settings: CitySettings
@@ -86,7 +86,7 @@ class City:
         return float(span[self.stock.available == 0].sum() / span.sum())
 
     def write(self, folder: str | PathLike[str], **options: object) -> list[Path]:
-        """Write the city's files; see :func:`unmet.datasets.city.write_city` for the options."""
+        """Write the city's files. See :func:`unmet.datasets.city.write_city` for the options."""
         from unmet.datasets.city._write import write_city
 
         return write_city(self, folder, **options)  # type: ignore[arg-type]
@@ -115,19 +115,19 @@ def make_city(
     events: float = 6.0,
     progress: Callable[[float], None] | None = None,
 ) -> City:
-    """Simulate a city: demand, vehicles that move with rides, stock-outs that arise by themselves.
+    """Simulate a city: demand, vehicles that move with rides, and the stock-outs that follow.
 
     Parameters
     ----------
     size : {"village", "town", "city", "metropolis"}
-        Number of places and demand of each; ``places``, ``demand`` and ``vehicles`` override it. Without
-        ``vehicles`` the fleet is such that places are empty 10–20% of the time.
+        Number of places and demand per place. ``places``, ``demand`` and ``vehicles`` override it. Without
+        ``vehicles``, the fleet leaves places empty 10–20% of the time.
     rival : bool or float
-        A second operator serves this share of the requests (``True``: 20%).
+        A second operator serves this share of the requests. ``True`` means 20%.
     progress : callable, optional
         Called with the share of the work done.
 
-    The other parameters are described at :class:`CitySettings`; the model is stated in docs/city.md.
+    :class:`CitySettings` describes the other parameters, docs/city.md the model.
 
     Examples
     --------
@@ -181,8 +181,8 @@ def make_city(
 
 
 def share_out(settings: CitySettings, requests: Requests) -> tuple[Requests, tuple[np.ndarray, np.ndarray]]:
-    """Requests that come to the operator, and place and second of those that the rival serves."""
-    theirs = stream(settings.seed, "rival").random(len(requests.place)) < settings.rival
+    """Return the operator's requests, and place and second of those that the rival serves."""
+    theirs = generator(settings.seed, "rival").random(len(requests.place)) < settings.rival
     ours = ~theirs
     kept = Requests(
         requests.place[ours], requests.second[ours], requests.destination[ours], requests.ride[ours]

@@ -1,4 +1,4 @@
-"""Demand: the rate at every place and hour, the counts around it, and the requests themselves."""
+"""Demand: rates by place and hour, counts around them, and single requests."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ import numpy as np
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._map import Map
 from unmet.datasets.city._profiles import LEAVING, SEEKING
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 from unmet.datasets.city._weather import Weather, autoregression
 
 _REACH = 1500.0  # metres at which a destination's pull has fallen to 1/e
@@ -19,7 +19,7 @@ SHORTEST, LONGEST = 150, 3 * 3600  # seconds a ride lasts
 
 @dataclass(frozen=True)
 class Event:
-    """A special event: for some hours, places around one place see up to ``strength`` times more demand."""
+    """A special event: for some hours, places around it see up to ``strength`` times the demand."""
 
     place: int
     first_hour: int
@@ -29,7 +29,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Requests:
-    """One entry per request, in order of time: place, second, wanted destination, seconds the ride takes."""
+    """One entry per request, in order of time: place, second, destination, seconds the ride takes."""
 
     place: np.ndarray
     second: np.ndarray
@@ -38,8 +38,8 @@ class Requests:
 
 
 def make_events(settings: CitySettings, map_: Map, hours: Hours) -> tuple[Event, ...]:
-    """Draw special events: an evening or an afternoon at a place, leisure places first."""
-    random = stream(settings.seed, "events")
+    """Draw special events: an evening or an afternoon at a place, preferably a leisure place."""
+    random = generator(settings.seed, "events")
     count = int(random.poisson(settings.events * settings.days / 30))
     weight = np.where(map_.kind == 2, 5.0, 1.0) * map_.attraction
     events = []
@@ -57,7 +57,7 @@ def make_events(settings: CitySettings, map_: Map, hours: Hours) -> tuple[Event,
 def make_rate(
     settings: CitySettings, map_: Map, hours: Hours, weather: Weather | None, events: tuple[Event, ...]
 ) -> np.ndarray:
-    """Expected requests (P, H) before shocks, scaled so that their mean is ``settings.demand``.
+    """Return expected requests (P, H) before shocks, scaled to a mean of ``settings.demand``.
 
     rate = attraction · leaving(kind, weekend, hour) · season(day) · weather(hour) · events(place, hour),
     season(day) = exp(0.25 cos(2π (day − 200) / 365.25)).
@@ -75,14 +75,14 @@ def make_rate(
 
 
 def make_shocks(settings: CitySettings, shape: tuple[int, int]) -> np.ndarray:
-    """Factors with mean 1 and variance φ = dispersion for every place and hour.
+    """Return factors with mean 1 and variance φ = dispersion for every place and hour.
 
-    Independent: Gamma(1/φ, scale φ). Persistent: exp(s z − s²/2) with z an AR(1) over hours of unit variance
-    and s² = log(1 + φ), so that both kinds have the same mean and variance.
+    Independent shocks are Gamma(1/φ, scale φ). Persistent shocks are exp(s z − s²/2), where z is an AR(1)
+    over hours with unit variance and s² = log(1 + φ). Both have the same mean and variance.
     """
     if settings.dispersion == 0:
         return np.ones(shape)
-    random = stream(settings.seed, "shocks")
+    random = generator(settings.seed, "shocks")
     if settings.shocks == "independent":
         return random.gamma(1.0 / settings.dispersion, settings.dispersion, shape)
     square = np.log1p(settings.dispersion)
@@ -91,10 +91,10 @@ def make_shocks(settings: CitySettings, shape: tuple[int, int]) -> np.ndarray:
 
 
 def make_requests(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndarray) -> Requests:
-    """Draw Poisson counts around rate × shock, and for each request its second, destination and ride."""
+    """Draw Poisson counts with mean rate × shock, and the second, destination and ride of each request."""
     mean = rate * make_shocks(settings, rate.shape)
-    counts = stream(settings.seed, "counts").poisson(mean)
-    random = stream(settings.seed, "requests")
+    counts = generator(settings.seed, "counts").poisson(mean)
+    random = generator(settings.seed, "requests")
     place = np.repeat(np.arange(len(map_), dtype=np.int32), counts.sum(axis=1))
     hour = np.repeat(np.tile(np.arange(len(hours), dtype=np.int32), len(map_)), counts.ravel())
     second = hour * np.int32(3600) + random.integers(0, 3600, len(hour), dtype=np.int32)
@@ -102,13 +102,13 @@ def make_requests(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndar
     place, hour, second = place[order], hour[order], second[order]
     destination = _destinations(settings, map_, hours, place, hour)
     metres = map_.distance[place, destination] * _DETOUR
-    pace = np.exp(stream(settings.seed, "rides").normal(0.0, 0.3, len(place)))
+    pace = np.exp(generator(settings.seed, "rides").normal(0.0, 0.3, len(place)))
     ride = np.clip(90.0 + metres / _SPEED * pace, SHORTEST, LONGEST).astype(np.int32)
     return Requests(place, second, destination, ride)
 
 
 def pull(map_: Map, weekend: int, hour: int) -> np.ndarray:
-    """Chance (P, P) that a ride from row i at this hour goes to column j; nobody rides to where they are.
+    """Return the chance (P, P) that a ride from row i goes to column j at this hour; zero on the diagonal.
 
     pull(i, j) ∝ attraction(j) · seeking(kind(j), weekend, hour) · exp(−distance(i, j) / 1500 m)
     """
@@ -121,8 +121,8 @@ def pull(map_: Map, weekend: int, hour: int) -> np.ndarray:
 def _destinations(
     settings: CitySettings, map_: Map, hours: Hours, place: np.ndarray, hour: np.ndarray
 ) -> np.ndarray:
-    """Draw where each request wants to go, one class of hours (weekend × hour of day) at a time."""
-    draw = stream(settings.seed, "destinations").random(len(place))
+    """Draw the destination of each request, one class of hours (weekend × hour of day) at a time."""
+    draw = generator(settings.seed, "destinations").random(len(place))
     clock = (hours.weekend.astype(np.int32) * 24 + hours.hour.astype(np.int32))[hour]
     order = np.argsort(clock, kind="stable")
     edges = np.searchsorted(clock[order], np.arange(49))
@@ -134,10 +134,10 @@ def _destinations(
             continue
         cumulative = np.cumsum(pull(map_, key // 24, key % 24), axis=1)
         cumulative[:, -1] = 1.0
-        # Rows laid end to end, each shifted by its number: one search serves every origin at once.
+        # Lay rows end to end, each shifted by its number, so that one search serves all origins.
         line = (cumulative + np.arange(count)[:, None]).ravel()
         found = np.searchsorted(line, place[rows] + draw[rows], side="right") - place[rows] * count
         found = np.minimum(found, count - 1)
-        # Rounding may land on the origin itself, whose share is zero; its neighbour in the list is as good.
+        # Rounding may hit the origin itself, whose share is zero. Take its neighbour in the list.
         destination[rows] = np.where(found == place[rows], (found + 1) % count, found)
     return destination

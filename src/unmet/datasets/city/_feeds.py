@@ -1,14 +1,14 @@
-"""What the operator's feeds show: GBFS documents, five-minute snapshots and every status event."""
+"""The operator's feeds: GBFS documents, snapshots and status events."""
 
 import numpy as np
 
 from unmet.datasets.city._city import City
 
-HEARTBEAT = 3600  # a station reports at least once an hour, changed or not
+HEARTBEAT = 3600  # a station reports at least once an hour, even without a change
 
 
 def station_information(city: City) -> dict[str, object]:
-    """GBFS 2.3 ``station_information``."""
+    """Return GBFS 2.3 ``station_information``."""
     stations = [
         {
             "station_id": city.map.ids[i],
@@ -24,7 +24,7 @@ def station_information(city: City) -> dict[str, object]:
 
 
 def station_status(city: City, second: int) -> dict[str, object]:
-    """GBFS 2.3 ``station_status`` as it stood at one second after the first hour."""
+    """Return GBFS 2.3 ``station_status`` at a given second after the first hour."""
     places = np.arange(len(city.map))
     available = stock_at(city, places, np.full(len(places), second))
     at = city.hours.first + second
@@ -48,7 +48,7 @@ def _document(at: int, ttl: int, stations: list[dict[str, object]]) -> dict[str,
 
 
 def stock_at(city: City, place: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Vehicles available at given places and seconds, a change in that very second included."""
+    """Return the vehicles available at given places and seconds, changes in that second included."""
     span = city.hours.seconds + 1
     known = city.stock.place * span + city.stock.second
     found = np.searchsorted(known, place.astype(np.int64) * span + second, side="right") - 1
@@ -56,7 +56,7 @@ def stock_at(city: City, place: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def snapshots(city: City, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Place, second and vehicles of every station, every so many seconds, first and last included."""
+    """Return place, second and vehicles of all stations at a fixed interval, both ends included."""
     times = np.arange(0, city.hours.seconds + 1, every, dtype=np.int64)
     place = np.repeat(np.arange(len(city.map), dtype=np.int64), len(times))
     second = np.tile(times, len(city.map))
@@ -64,10 +64,10 @@ def snapshots(city: City, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def status_events(city: City) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Place, second and vehicles available of every change, with heartbeats between, ordered by place.
+    """Return place, second and available vehicles of every change and heartbeat, ordered by place.
 
-    A heartbeat repeats the stock once an hour, at a minute of the station's own, and at the very end, so that
-    a quiet station can be told from a silent one. It is left out where a change falls into that second.
+    A heartbeat repeats the stock once an hour, at a fixed minute per station, and at the end. It tells a
+    station without rides from one whose feed is down. A change in the same second replaces it.
     """
     count, seconds = len(city.map), city.hours.seconds
     minutes = (np.arange(count, dtype=np.int64) * 37 % 60) * 60 + 30

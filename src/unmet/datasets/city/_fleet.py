@@ -1,4 +1,4 @@
-"""The fleet before the first request: where vehicles belong in the morning and how many docks places have."""
+"""The fleet before the first request: morning targets and docks per place."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from unmet.datasets.city._settings import CitySettings
 
 @dataclass(frozen=True)
 class Fleet:
-    """``target`` vehicles per place in the early morning (also the first stock) and ``capacity`` in docks."""
+    """``target`` vehicles per place in the early morning (also the opening stock) and docks, ``capacity``."""
 
     target: np.ndarray
     capacity: np.ndarray
 
 
 def make_fleet(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndarray) -> Fleet:
-    """Share vehicles by the departures expected from 5 to 12 h, docks by departures and arrivals alike."""
+    """Share vehicles by expected departures from 5 to 12 h, and docks by departures and arrivals."""
     morning = rate[:, (hours.hour >= 5) & (hours.hour < 12)].mean(axis=1)
     arrivals = np.zeros(len(map_))
     for weekend in (0, 1):
@@ -34,7 +34,7 @@ def make_fleet(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndarray
 
 
 def _apportion(total: int, weight: np.ndarray) -> np.ndarray:
-    """Whole numbers in proportion to the weights that sum to the total (largest remainders)."""
+    """Return whole numbers in proportion to the weights that sum to the total (largest remainders)."""
     exact = total * weight / weight.sum()
     whole = np.floor(exact).astype(np.int64)
     rest = total - int(whole.sum())

@@ -1,4 +1,4 @@
-"""The hours of a city: UTC hours from one local midnight to another, with their local clock."""
+"""The hours of a city: UTC hours from a local midnight to another, with their local clock."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -18,13 +18,13 @@ class Hours:
     first : int
         POSIX seconds of the first hour. All times inside the simulation are seconds after it.
     offset : array of int (H + 48,)
-        Seconds to add to UTC to get the local clock; two days more, for rides under way at the end.
+        Seconds to add to UTC for the local clock. Two extra days cover rides under way at the end.
     hour : array of int (H,)
         Local hour of the day, 0–23.
     weekend : array of bool (H,)
         Saturday or Sunday, local.
     day : array of int (H,)
-        Number of the local day, from 0; days of 23 and 25 hours exist.
+        Number of the local day, from 0. Days may have 23 or 25 hours.
     day_of_year : array of int (H,)
         Local day of the year, from 1.
     """
@@ -45,7 +45,7 @@ class Hours:
         return 3600 * len(self)
 
     def local(self, second: np.ndarray) -> np.ndarray:
-        """Seconds of the local clock, as if they were POSIX seconds, from seconds after the first hour."""
+        """Convert seconds after the first hour to seconds of the local clock, written like POSIX seconds."""
         return self.first + second + self.offset[np.minimum(second // 3600, len(self.offset) - 1)]
 
     @property
@@ -55,7 +55,7 @@ class Hours:
 
 
 def make_hours(settings: CitySettings) -> Hours:
-    """Lay out the hours from the first local midnight to the one after the last day."""
+    """Return the hours from the first local midnight to the one after the last day."""
     zone = ZoneInfo(settings.zone)
     begin = date.fromisoformat(settings.start)
     end = begin + timedelta(days=settings.days)

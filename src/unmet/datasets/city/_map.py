@@ -1,11 +1,11 @@
-"""The map: where places lie, what they are for, how attractive they are."""
+"""The map: position, kind and attraction of places."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 
 KINDS = ("residential", "office", "leisure")
 
@@ -51,11 +51,11 @@ class Map:
 
 
 def make_map(settings: CitySettings) -> Map:
-    """Draw places: a sunflower pattern with jitter, offices towards the middle, homes outside."""
-    random = stream(settings.seed, "map")
+    """Draw places: a sunflower pattern with jitter, offices near the centre, homes outside."""
+    random = generator(settings.seed, "map")
     count = settings.places
     rank = np.arange(count)
-    # A sunflower fills the disc evenly, so that no two places coincide and every place has neighbours.
+    # A sunflower fills the disc evenly: no two places coincide, and every place has neighbours.
     radius = _SPACING * np.sqrt((rank + 0.5) / np.pi)
     angle = rank * np.pi * (3.0 - np.sqrt(5.0))
     x = radius * np.cos(angle) + random.normal(0.0, 0.15 * _SPACING, count)
@@ -80,8 +80,8 @@ def make_map(settings: CitySettings) -> Map:
 
 
 def _name(index: int) -> str:
-    """A different name for every place; a number joins in when the words run out."""
+    """Return a different name for every place, with a number when the words run out."""
     first, second = _FIRST.split(), _SECOND.split()
-    # Each time the first list is through, the second is shifted by one: no pair occurs twice.
+    # Shift the second list by one each time the first is through, so that no pair occurs twice.
     turn, word = divmod(index, len(first))
     return f"{first[word]} {second[(word + turn) % len(second)] if turn < len(second) else f'{turn} St'}"

@@ -1,10 +1,10 @@
-"""How demand moves through the day: when each kind of place is left, and when it is sought."""
+"""Daily profiles of demand: departures and arrivals by kind of place."""
 
 import numpy as np
 
 
 def _day(*peaks: tuple[float, float, float], floor: float = 0.02) -> np.ndarray:
-    """24 hourly weights: a floor plus bells (centre, width, height), around the clock."""
+    """Return 24 hourly weights: a floor plus bells (centre, width, height), around the clock."""
     hour = np.arange(24) + 0.5
     total = np.full(24, floor)
     for centre, width, height in peaks:

@@ -1,4 +1,4 @@
-"""Night work of the operator's vans: which vehicles to fetch where, and where to bring them."""
+"""Rebalancing at night: where vans fetch vehicles and where they bring them."""
 
 VAN = 12  # vehicles a van carries
 CLOCK = 2  # local hour at which the vans leave
@@ -13,7 +13,7 @@ def plan_night(stock: list[int], target: list[int], vehicles: int) -> list[tuple
     Returns
     -------
     list of (after, source, sink, load)
-        Seconds from the moment of planning until vehicles are fetched, the two places, how many.
+        Seconds from planning to pickup, the two places, and the number of vehicles.
     """
     surplus = sorted(((have - want, i) for i, (have, want) in enumerate(zip(stock, target)) if have > want))
     deficit = sorted(((want - have, i) for i, (have, want) in enumerate(zip(stock, target)) if want > have))
@@ -26,7 +26,7 @@ def plan_night(stock: list[int], target: list[int], vehicles: int) -> list[tuple
         load = min(more, less, VAN)
         if load < 2 and jobs:
             break  # a stop for a single vehicle is not worth the drive
-        # The odd seconds keep stops of different vans apart without a random draw.
+        # Odd seconds keep stops of different vans apart without random draws.
         after = (len(jobs) // vans) * _STEP + (len(jobs) % vans) * 11 + 7
         jobs.append((after, source, sink, load))
         for left, place, queue in ((more - load, source, surplus), (less - load, sink, deficit)):

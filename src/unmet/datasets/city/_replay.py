@@ -1,4 +1,4 @@
-"""The same city once more, with vans that follow other targets: what would have been lost."""
+"""Replay a city with vans that follow other targets, to see what would have been lost."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,12 +15,12 @@ from unmet.datasets.city._truth import count_truth, follow_stock
 
 
 def morning_targets(city: City) -> np.ndarray:
-    """Vehicles per place that the city's own vans work towards every night; also its opening stock."""
+    """Return the vehicles per place that the city's own vans aim for every night; also its opening stock."""
     return make_fleet(city.settings, city.map, city.hours, city.rate).target
 
 
 def even_targets(city: City) -> np.ndarray:
-    """The same number of vehicles everywhere, as far as docks allow: vans that know nothing of demand."""
+    """Return the same number of vehicles everywhere, as far as docks allow: targets that ignore demand."""
     level, left = np.zeros(len(city.map), dtype=np.int64), city.settings.vehicles
     while left:
         free = np.flatnonzero(level < city.capacity)  # there are more docks than vehicles
@@ -39,36 +39,36 @@ def replay(
     clocks: Sequence[int] = (CLOCK,),
     progress: Callable[[float], None] | None = None,
 ) -> City:
-    """Play a city again: same requests, fleet, docks and vans; only what the vans work towards differs.
+    """Replay a city with the same requests, fleet, docks and vans, but other targets of the vans.
 
-    Requests come from the same random streams, so a difference in lost rides is the work of the targets. Up
-    to the first vans of ``first_day`` everything is as it was in ``city``.
+    Requests come from the same random numbers, so only the targets change the lost rides. Until the first
+    vans of ``first_day`` everything is as in ``city``.
 
     Parameters
     ----------
     targets : array (P,), (days, P) or (days, clocks, P)
-        Vehicles wanted at each place when the vans have been: always the same, or for each local day from
-        ``first_day`` on, or for each of those days and each time at which vans leave. They may add up to less
-        than the fleet, not to more, and exceed the docks of no place.
+        Vehicles wanted at each place after the vans: always the same, or one set per local day from
+        ``first_day`` on, or one per day and departure of the vans. Their sum must not exceed the fleet, and
+        no target may exceed the docks of its place.
     first_day : int
-        Number of the local day, from 0, whose vans are the first to follow them.
+        Number of the local day, from 0, from which vans follow the targets.
     clocks : sequence of int
-        Local hours at which the vans leave, from ``first_day`` on; each time they work for up to three hours.
+        Local hours at which vans leave from ``first_day`` on. They work up to three hours each time.
 
     Returns
     -------
     City
-        With ``targets`` set; ``replay(city, morning_targets(city))`` has the same rides as ``city``.
+        With ``targets`` set. ``replay(city, morning_targets(city))`` has the same rides as ``city``.
     """
     if not city.settings.rebalancing:
-        raise ValueError("city has no vans that could follow targets: make it with rebalancing=True")
+        raise ValueError("city has no vans to follow targets: make it with rebalancing=True")
     fleet = make_fleet(city.settings, city.map, city.hours, city.rate)
     given = _checked(city, np.asarray(targets), first_day, clocks)
     followed = city.targets if city.targets is not None else night_targets(city.hours, fleet)
     followed = {hour: wanted for hour, wanted in followed.items() if city.hours.day[hour] < first_day}
     for day, of_day in enumerate(given, start=first_day):
         for clock, wanted in zip(clocks, of_day):
-            # The night the clock goes forward may have no such hour, the one it goes back has two.
+            # When the clock goes forward the hour may be missing; when it goes back it occurs twice.
             for hour in np.flatnonzero((city.hours.day == day) & (city.hours.hour == clock)).tolist():
                 followed[hour] = wanted.tolist()
     ours, theirs = share_out(city.settings, make_requests(city.settings, city.map, city.hours, city.rate))
@@ -85,7 +85,7 @@ def replay(
 
 
 def _checked(city: City, targets: np.ndarray, first_day: int, clocks: Sequence[int]) -> np.ndarray:
-    """Targets of every day from ``first_day`` on and every clock (days, clocks, P)."""
+    """Return checked targets for every day from ``first_day`` on and every clock (days, clocks, P)."""
     places, days = len(city.map), city.settings.days
     if not 0 <= first_day < days:
         raise ValueError(f"first_day must lie between 0 and {days - 1}, got {first_day}")

@@ -1,4 +1,4 @@
-"""What a city is made of: the settings, their checks and the named sizes."""
+"""Settings of a city, their checks and the named sizes."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -13,8 +13,8 @@ SIZES: dict[str, tuple[int, float]] = {
     "metropolis": (900, 3.0),
 }
 
-# Vehicles per (mean requests per place and hour) and place. With this fleet a place is empty 10–20% of the
-# time in every named size (tests/datasets/city/test_city_shortage.py holds it there).
+# Vehicles per place, per mean request per place and hour. With this fleet places are empty 10–20% of the time
+# in every named size; tests/datasets/city/test_city_shortage.py checks that.
 VEHICLES_PER_REQUEST_RATE = 7.0
 
 RIVAL_SHARE = 0.2
@@ -22,12 +22,12 @@ RIVAL_SHARE = 0.2
 
 @dataclass(frozen=True)
 class CitySettings:
-    """Everything a city depends on; the same settings give the same city, bit for bit.
+    """All settings of a city. The same settings give the same city, bit for bit.
 
     Attributes
     ----------
     places, days, seed : int
-        Number of stations, of local days, and the seed of every random stream.
+        Number of stations, number of local days, and the seed of all random numbers.
     vehicles : int
         Size of the operator's fleet.
     demand : float
@@ -39,11 +39,11 @@ class CitySettings:
     centre : tuple of float
         Latitude and longitude of the middle of the map.
     spill, rebalancing, weather : bool
-        The switches: do walkers try a neighbour, do vans move vehicles at night, does weather matter.
+        Whether people walk to a neighbour, vans move vehicles at night, and weather affects demand.
     rival : float
         Share of requests that a second operator serves; 0 for none.
     shocks : {"independent", "persistent"}
-        Whether the multiplicative shocks to demand are fresh each hour or carry over.
+        Whether the multiplicative shocks to demand are new each hour or persist.
     dispersion : float
         Variance of a shock (mean 1); 0 gives Poisson counts.
     persistence : float
@@ -134,7 +134,7 @@ def settings_for(
     rival: bool | float,
     **others: object,
 ) -> CitySettings:
-    """Fill in what a named size says and turn ``rival=True`` into the usual share."""
+    """Fill in the values of a named size, and turn ``rival=True`` into the default share."""
     if size not in SIZES:
         raise ValueError(f"size must be one of {', '.join(SIZES)}, got {size!r}")
     usual_places, usual_demand = SIZES[size]

@@ -1,4 +1,4 @@
-"""The city at work: every request, ride, return and van in order of time, exact to the second."""
+"""Simulate every request, ride, return and van in order of time, exact to the second."""
 
 from array import array
 from collections import deque
@@ -13,11 +13,11 @@ from unmet.datasets.city._fleet import Fleet
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._map import Map
 from unmet.datasets.city._rebalancing import CLOCK, DRIVE, plan_night
+from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
-from unmet.datasets.city._streams import stream
 
-# An entry of the heap is one integer: second, then what happens, then to which ride, job or request. At the
-# same second returns come first, then vans, then people, so that a vehicle that is back can be taken.
+# A heap entry is one integer: second, then kind of event, then number of the ride, job or request. In the
+# same second returns come first, then vans, then people, so that a returned vehicle can be taken.
 _SHIFT = 34
 _RETURN, _BRING, _FETCH, _ASK = 0 << 32, 1 << 32, 2 << 32, 3 << 32
 _WHAT, _WHICH = 3 << 32, (1 << 32) - 1
@@ -30,18 +30,18 @@ _PATIENCE = 300  # seconds until a rider looks again when every dock around is t
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of every request, and what the vans did.
+    """The outcome of every request, and the moves of the vans.
 
     Attributes
     ----------
     second : array (N,)
         When the request was made; −1 if the period was over.
     origin, destination, vehicle, end : array (N,)
-        The ride: where it really left and ended, with which vehicle, until when; −1 where there was none.
+        The ride: where it left and ended, its vehicle and its end; −1 if there was no ride.
     moves : array (M, 5)
         One row per vehicle moved by a van: vehicle, from, second, to, second.
     home : array (V,)
-        The place where each vehicle stood at the beginning.
+        Place of each vehicle at the start.
     """
 
     second: np.ndarray
@@ -62,20 +62,20 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     targets: dict[int, list[int]] | None = None,
 ) -> Outcome:
-    """Run the city. No two changes of stock at one place fall into the same second: the later one waits.
+    """Run the city. A place changes its stock at most once per second: a second change waits.
 
-    A request takes the vehicle that has stood longest. If there is none it is lost, or, with spill, goes to
-    the nearest of four neighbours that has a vehicle with chance exp(−distance / walk). A return that finds
-    no free dock rides on to the nearest place that has one. ``targets`` says at the start of which hours
-    vans leave and what they work towards, instead of every night towards ``fleet.target``.
+    A request takes the vehicle that has stood longest. Without a vehicle it is lost or, with spill, goes to
+    the nearest of four neighbours that has one, with chance exp(−distance / walk). A return without a free
+    dock rides on to the nearest place that has one. ``targets`` gives the hours at which vans leave and
+    what they aim for; by default they aim for ``fleet.target`` every night.
     """
     count = len(requests.place)
-    # Plain arrays: reading and writing single elements is several times faster than with numpy.
+    # Plain arrays read and write single elements several times faster than NumPy.
     place = array("i", requests.place.tobytes())
     second = array("i", requests.second.tobytes())
     goal = array("i", requests.destination.tobytes())
     ride = array("i", requests.ride.tobytes())
-    patience = array("d", stream(settings.seed, "spill").random(count).tobytes())
+    patience = array("d", generator(settings.seed, "spill").random(count).tobytes())
     nothing = array("i", np.full(count, -1, dtype=np.int32).tobytes())
     origin, vehicle, end = nothing[:], nothing[:], nothing[:]
 
@@ -119,7 +119,7 @@ def simulate(
         heappush(heap, (now + ride[which] << _SHIFT) | which)
 
     def settle(limit: int) -> None:
-        """Let everything happen that comes before the limit."""
+        """Process all events before the limit."""
         while heap[0] < limit:
             entry = heappop(heap)
             now, what, which = entry >> _SHIFT, entry & _WHAT, entry & _WHICH
@@ -210,12 +210,12 @@ def simulate(
 
 
 def night_targets(hours: Hours, fleet: Fleet) -> dict[int, list[int]]:
-    """The hours at whose start the city's own vans leave, and what they work towards."""
+    """Return the hours at which the city's own vans leave, and their targets."""
     return dict.fromkeys(np.flatnonzero(hours.hour == CLOCK).tolist(), fleet.target.tolist())
 
 
 def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float]]]:
-    """For each place its nearest others with the chance that somebody walks there."""
+    """Return the nearest neighbours of each place with the chance that somebody walks there."""
     chance = np.exp(-map_.distance / settings.walk)
     return [
         [(j, float(chance[i, j])) for j in row]
@@ -224,7 +224,7 @@ def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float
 
 
 def _detours(map_: Map) -> list[list[tuple[int, int]]]:
-    """For each place its nearest others with the seconds it takes to ride there."""
+    """Return the nearest neighbours of each place with the seconds to ride there."""
     return [
         [(j, max(60, int(map_.distance[i, j] / _CYCLING))) for j in row]
         for i, row in enumerate(_nearest(map_.distance, _DETOURS).tolist())

@@ -1,4 +1,4 @@
-"""The truth of every place and hour: who wanted, got, lost, went elsewhere; and stock over time."""
+"""The truth of every place and hour: latent, served, lost and spilled demand; and stock over time."""
 
 from dataclasses import dataclass
 
@@ -12,20 +12,20 @@ from unmet.datasets.city._simulation import Outcome
 
 @dataclass(frozen=True)
 class Truth:
-    """Counts of shape (P, H); on every entry served = latent − lost − spilled_out + spilled_in.
+    """Counts of shape (P, H). In every entry served = latent − lost − spilled_out + spilled_in.
 
     Attributes
     ----------
     latent
-        Requests made here: what people wanted, whoever served them.
+        Requests made here, whoever served them.
     served
-        Rides of the operator that left here; what a panel calls y.
+        Rides of the operator that left here: y in a panel.
     lost
-        Requests made here from which no ride of the operator came, those of the rival included.
+        Requests made here that the operator did not serve, including those that the rival served.
     spilled_out
         Requests made here that left from a neighbour.
     spilled_in
-        Rides that left here though they were wanted at a neighbour.
+        Rides that left here but were requested at a neighbour.
     rival
         Part of ``lost``: requests that the second operator served.
     """
@@ -42,8 +42,8 @@ class Truth:
 class Stock:
     """Every change of stock, ordered by place and second.
 
-    The first entry of a place, at second 0, is its opening stock; afterwards each second at a place occurs
-    once. ``available`` is the number of vehicles from that second on.
+    The first entry of a place, at second 0, is its opening stock. Later, each second occurs at most once per
+    place. ``available`` is the number of vehicles from that second on.
     """
 
     place: np.ndarray
@@ -54,7 +54,7 @@ class Stock:
 def count_truth(
     shape: tuple[int, int], requests: Requests, outcome: Outcome, rival: tuple[np.ndarray, np.ndarray]
 ) -> Truth:
-    """Count outcomes by place and by the hour in which the request was made."""
+    """Count outcomes by place and hour of the request."""
 
     def count(place: np.ndarray, second: np.ndarray) -> np.ndarray:
         flat = place.astype(np.int64) * shape[1] + second // 3600
@@ -76,7 +76,7 @@ def count_truth(
 
 
 def follow_stock(hours: Hours, fleet: Fleet, outcome: Outcome) -> Stock:
-    """Every change of stock within the period, from rides and vans together."""
+    """Return every change of stock in the period, by rides and vans."""
     rode = outcome.origin >= 0
     moves = outcome.moves
     place = np.concatenate([outcome.origin[rode], outcome.destination[rode], moves[:, 1], moves[:, 3]])
@@ -85,7 +85,7 @@ def follow_stock(hours: Hours, fleet: Fleet, outcome: Outcome) -> Stock:
     change = np.concatenate(
         [np.full(half, -1), np.full(half, 1), np.full(whole, -1), np.full(whole, 1)]
     ).astype(np.int64)
-    # A van takes several vehicles in one second: one change of stock.
+    # A van takes several vehicles in one second; that is one change of stock.
     key = place.astype(np.int64) * hours.seconds + second
     key, change = key[second < hours.seconds], change[second < hours.seconds]
     opening = np.arange(len(fleet.target), dtype=np.int64) * hours.seconds

@@ -1,4 +1,4 @@
-"""A city as files: trips, feeds, weather and, separately, the truth; all of them or none."""
+"""Write a city as files: trips, feeds, weather and the truth, all or none."""
 
 import gzip
 import json
@@ -13,9 +13,9 @@ from os import PathLike
 from pathlib import Path
 
 from unmet.datasets.city._city import City
+from unmet.datasets.city._export import copy_moves, copy_status, copy_trips, copy_truth, copy_weather
 from unmet.datasets.city._feeds import snapshots as take_snapshots
 from unmet.datasets.city._feeds import station_information, station_status, status_events
-from unmet.datasets.city._tables import copy_moves, copy_status, copy_trips, copy_truth, copy_weather
 
 _STAGING = ".unmet-city-"
 
@@ -30,39 +30,37 @@ def write_city(
     times: str = "local",
     progress: Callable[[str], None] | None = None,
 ) -> list[Path]:
-    """Write the files of a city; the same city gives the same bytes.
+    """Write the files of a city. The same city gives the same bytes.
 
     Parameters
     ----------
     folder : path
-        Made if it does not exist. Files of a city written there before are replaced; others stay.
+        Created if missing. Files of an earlier city are replaced; other files stay.
     parts : {"one", "month"}
-        One trips file, or one for every local month in which rides start.
+        One trips file, or one per local month in which rides start.
     compress : bool
-        Whether trips and status files are gzipped.
+        Gzip trips and status files.
     snapshots : int or None
-        Seconds between two snapshots of every station; ``None`` writes no snapshots.
+        Seconds between snapshots of every station. ``None`` writes no snapshots.
     times : {"local", "utc"}
-        The clock of the trips file. Operators write local time, in which autumn has one hour twice.
+        Clock of the trips file. Operators write local time, in which one hour occurs twice in autumn.
     progress : callable, optional
         Called with the name of each file before it is written.
 
     Returns
     -------
     list of Path
-        The files; ``city.json`` comes last and lists the others.
+        The files. ``city.json`` comes last and lists the others.
     """
     if parts not in ("one", "month"):
         raise ValueError(f"parts must be 'one' or 'month', got {parts!r}")
     if times not in ("local", "utc"):
         raise ValueError(f"times must be 'local' or 'utc', got {times!r}")
     if snapshots is not None and not 1 <= snapshots <= 86_400:
-        raise ValueError(
-            f"snapshots must be a number of seconds from 1 to 86400, or None for none, got {snapshots}"
-        )
+        raise ValueError(f"snapshots must be a number of seconds from 1 to 86400, or None, got {snapshots}")
     target = Path(folder)
     if target.exists() and not target.is_dir():
-        raise ValueError(f"{target} is a file; give a folder to write the city into")
+        raise ValueError(f"folder {target} is a file: give a folder to write the city into")
     target.mkdir(parents=True, exist_ok=True)
     for leftover in target.glob(f"{_STAGING}*"):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -72,7 +70,7 @@ def write_city(
         (target / "snapshots").mkdir(exist_ok=True)
         for name in _earlier(target) - set(names):
             (target / name).unlink(missing_ok=True)
-        # city.json goes last: where it lists the files, they are all there.
+        # city.json goes last: if it exists, all files it lists are complete.
         for name in names:
             os.replace(Path(staging) / name, target / name)
     return [target / name for name in names]
@@ -126,7 +124,7 @@ def _stage(
 
 
 def describe(city: City, files: list[str]) -> dict[str, object]:
-    """What ``city.json`` says: settings, totals, events and the list of files."""
+    """Return the content of ``city.json``: settings, totals, events and the list of files."""
     truth = city.truth
     return {
         "format": 1,
@@ -155,7 +153,7 @@ def describe(city: City, files: list[str]) -> dict[str, object]:
 
 
 def _earlier(target: Path) -> set[str]:
-    """Names that an earlier city in this folder listed as its own, as far as they stay inside it."""
+    """Return the files that an earlier city listed, if they lie inside the folder."""
     with suppress(OSError, ValueError, AttributeError, TypeError):
         listed = json.loads((target / "city.json").read_text())["files"]
         return {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmet.estimators import CensoredQuantileRegressor
-from unmet.training import _ahead
+from unmet.training import _compiling
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=40)
@@ -18,11 +18,11 @@ SETTINGS = {"head": "free", "max_epochs": 3, "fit_intercept": False, "schedule":
 @pytest.fixture
 def cores(monkeypatch):
     def choose(count):
-        monkeypatch.setattr(_ahead, "available_cores", lambda: count)
-        _ahead.compile_ahead.cache_clear()
+        monkeypatch.setattr(_compiling, "available_cores", lambda: count)
+        _compiling.compile_ahead.cache_clear()
 
     yield choose
-    _ahead.compile_ahead.cache_clear()
+    _compiling.compile_ahead.cache_clear()
 
 
 def fitted(**settings):
@@ -31,7 +31,7 @@ def fitted(**settings):
 
 def specs(monkeypatch):
     seen = []
-    real = _ahead.compile_ahead
+    real = _compiling.compile_ahead
     monkeypatch.setattr("unmet.training._trainer.compile_ahead", lambda spec: (seen.append(spec), real(spec)))
     return seen
 
@@ -51,7 +51,7 @@ def test_each_function_is_compiled_once_and_off_the_main_thread(cores, monkeypat
         assert len(mine) == 1
         assert mine[0].threadName.startswith("unmet-compile")
     assert len(seen) == 1
-    assert all(future.done() for future in _ahead.compile_ahead(seen[0]))
+    assert all(future.done() for future in _compiling.compile_ahead(seen[0]))
 
 
 def test_one_core_compiles_nothing_ahead_and_gives_the_same_bits(cores, monkeypatch):
@@ -60,7 +60,7 @@ def test_one_core_compiles_nothing_ahead_and_gives_the_same_bits(cores, monkeypa
     cores(1)
     seen = specs(monkeypatch)
     assert np.array_equal(fitted().predict(X), ahead)
-    assert _ahead.compile_ahead(seen[0]) == ()
+    assert _compiling.compile_ahead(seen[0]) == ()
 
 
 def test_what_fails_in_the_background_is_raised(cores):

@@ -1,4 +1,4 @@
-"""Demand of the past: what was seen, what was lost, what was served next door."""
+"""Lost rides: demand of the past, split into observed, lost and served by a neighbour."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DRAWS = 200
 
 @dataclass(frozen=True)
 class Lost:
-    """Retrospective demand by row and in total, and one drawn completion of every row (P, T)."""
+    """Past demand by row and in total, and one draw of the full demand of every row (P, T)."""
 
     columns: Columns
     total: dict[str, Any]
@@ -31,12 +31,11 @@ class Lost:
 def estimate_lost(
     model: Parametric, grid: Grid, past: Past, identified: NDArray[np.bool_], seed: int, draws: int = _DRAWS
 ) -> Lost:
-    """Simulate the past `draws` times and sum up.
+    """Simulate the past `draws` times and summarise it.
 
-    Means of rows are the model's own, and means of places, days and the whole are sums of them, so that all
-    tables add up to the same number; draws give the intervals. Quantiles of demand on rows that are not
-    certain are those of demand + U, like all quantiles (the whole part is the quantile of the count); those
-    of lost rides are whole counts.
+    Means of rows come from the model, and means of places, days and the total are their sums, so all tables
+    add up to the same number. Draws give the intervals. Quantiles of demand in uncertain rows are those of
+    demand + U, whose whole part is the quantile of the count. Quantiles of lost rides are whole counts.
     """
     shape = grid.y.shape
     calendar = make_calendar(grid.ds, grid.zone, grid.by)
@@ -84,7 +83,7 @@ def estimate_lost(
     gone_by_day = by_day["unserved"] - by_day["next_door"]
     total = {name: float(values.sum()) for name, values in means.items()}
     total_lost = gone_by_day.sum(axis=1)
-    # Who walked next door is among the pickups seen, so demand of all places is pickups plus what was lost.
+    # Pickups include people who walked from a neighbour, so total demand is pickups plus lost rides.
     low, high = np.quantile(seen_by_day + gone_by_day, (0.05, 0.95), axis=0)
     dates = days.astype("datetime64[D]").astype(str)
     return Lost(
@@ -114,7 +113,7 @@ def estimate_lost(
 
 
 def summary(draws: Floats, mean: float) -> dict[str, float]:
-    """A mean and the 90% interval of draws around it."""
+    """Return a mean and the 90% interval of draws around it."""
     low, high = np.quantile(draws, (0.05, 0.95))
     return {"mean": mean, "q05": float(low), "q95": float(high)}
 

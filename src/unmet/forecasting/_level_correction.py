@@ -1,4 +1,7 @@
-"""Quantile curves of normal scores: from levels of the network to those of the base and back."""
+"""Correct levels: map levels of the corrected distribution to those of the base, and back.
+
+The base is the negative binomial. The network corrects it with quantile curves of normal scores.
+"""
 
 from itertools import pairwise
 
@@ -7,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
-# Levels that the network fits; beyond the outermost, curves continue straight in normal scores.
+# Levels that the network fits. Beyond the outermost, curves continue straight in normal scores.
 KNOTS = (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98)
 _SCORES = special.ndtri(np.array(KNOTS))
 SMALLEST = 1e-7
@@ -15,14 +18,14 @@ _LEAST_SLOPE = 0.05
 
 
 def score(level: Floats) -> Floats:
-    """Normal score of a level, kept finite."""
+    """Return the normal score of a level, kept finite."""
     return special.ndtri(np.clip(level, SMALLEST, 1 - SMALLEST))
 
 
 def raw_level(curves: Floats, level: Floats) -> Floats:
-    """Level of the base distribution at which the corrected one reaches `level`; (n, K) from (n, 9), (n, K).
+    """Return the level of the base where the corrected distribution reaches `level`.
 
-    Levels that are not finite (not identified) stay so.
+    Shape (n, K) from curves (n, 9) and levels (n, K). Levels that are not finite (not identified) stay so.
     """
     finite = np.isfinite(level)
     wanted = score(np.where(finite, level, 0.5))
@@ -36,7 +39,7 @@ def raw_level(curves: Floats, level: Floats) -> Floats:
 
 
 def raw_levels_by_band(curves: Floats, band: NDArray[np.int64], table: Floats) -> Floats:
-    """`raw_level` where the levels of a row are those of its band; (n, K) from (n, 9), (n,), (bands, K)."""
+    """Return `raw_level` for the levels of each row's band: (n, K) from (n, 9), (n,), (bands, K)."""
     found = np.empty((len(curves), table.shape[1]))
     for number in np.unique(band):
         rows = np.flatnonzero(band == number)
@@ -54,7 +57,7 @@ def raw_levels_by_band(curves: Floats, band: NDArray[np.int64], table: Floats) -
 
 
 def corrected_level(curves: Floats, level: Floats) -> Floats:
-    """The inverse: level of the corrected distribution where the base reaches `level`; all of shape (n,)."""
+    """Return the level of the corrected distribution where the base reaches `level`, all of shape (n,)."""
     given = score(level)
     steps = np.maximum(np.diff(curves, axis=1) / np.diff(_SCORES), _LEAST_SLOPE)
     widths = np.diff(_SCORES)

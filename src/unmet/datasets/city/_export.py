@@ -1,4 +1,4 @@
-"""The tables of a city's folder, written through DuckDB."""
+"""Export the tables of a city with DuckDB."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +63,7 @@ FROM weather GROUP BY day ORDER BY day
 
 @contextmanager
 def _connect(city: City, folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that may write into a folder, in which the places of the city are a table."""
+    """Open a connection that may write into the folder and has the city's places as a table."""
     with scratch(folder) as con:
         _table(
             con,
@@ -91,7 +91,7 @@ def _copy(
 
 
 def copy_trips(city: City, folder: Path, parts: str, times: str) -> list[str]:
-    """Trips in the header that Citi Bike used until 2021, which names the vehicle."""
+    """Write trips in Citi Bike's layout of before 2021, which names the vehicle."""
     rides, hours = city.rides, city.hours
     start, end = rides.start.astype(np.int64), rides.end.astype(np.int64)
     local = hours.local(start)
@@ -120,14 +120,14 @@ def copy_trips(city: City, folder: Path, parts: str, times: str) -> list[str]:
 
 
 def copy_status(city: City, path: Path, place: np.ndarray, second: np.ndarray, available: np.ndarray) -> None:
-    """Status records with POSIX seconds, in the header of archived GBFS feeds."""
+    """Write status records with POSIX seconds, in the layout of archived GBFS feeds."""
     with _connect(city, path.parent) as con:
         _table(con, "status", place=place, posix=second + city.hours.first, available=available)
         _copy(con, _STATUS, path)
 
 
 def copy_truth(city: City, path: Path) -> None:
-    """One row per place and hour with every count of the truth and the expected rate."""
+    """Write one row per place and hour with all counts of the truth and the expected rate."""
     truth, (places, hours) = city.truth, city.rate.shape
     counts = {name: values.astype(np.int32).ravel() for name, values in vars(truth).items()}
     with _connect(city, path.parent) as con:
@@ -143,7 +143,7 @@ def copy_truth(city: City, path: Path) -> None:
 
 
 def copy_moves(city: City, path: Path) -> None:
-    """Vehicles moved by the operator's vans, which no trip file shows."""
+    """Write the vehicles moved by the operator's vans, which no trip file shows."""
     vehicle, source, fetched, sink, brought = np.ascontiguousarray(city.moves.T)
     with _connect(city, path.parent) as con:
         _table(
@@ -159,7 +159,7 @@ def copy_moves(city: City, path: Path) -> None:
 
 
 def copy_weather(city: City, folder: Path) -> list[str]:
-    """Weather by the hour (UTC) and by the local day."""
+    """Write weather by hour (UTC) and by local day."""
     assert city.weather is not None
     with _connect(city, folder) as con:
         posix = city.hours.posix

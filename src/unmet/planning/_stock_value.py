@@ -1,4 +1,4 @@
-"""Expected lost rides by starting stock, the worth of each vehicle, and how many pay."""
+"""The value of stock: expected lost rides by starting stock, and how many vehicles are worth their cost."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +17,14 @@ def expected_lost(
     capacity: ArrayLike,
     nodes: int | None = None,
 ) -> Floats:
-    """Expected lost rides over a window, for every starting stock at once.
+    """Return expected lost rides over a window for every starting stock.
 
-    Requests of period h are negative binomial with mean λₕ and shape rₕ (a Poisson stream whose rate is
-    multiplied by a Gamma(rₕ, 1/rₕ) factor, fresh each period), spread evenly over the period; returns are a
-    Poisson stream of mean μₕ. A request at an empty place is lost; a return at a full one goes elsewhere. The
-    distribution of the stock is followed exactly (uniformised birth–death process, truncated at 1e-11 per
-    step); only the gamma factor is replaced by Gauss points. Without returns and with Poisson
-    demand of mean Λ in all, it is E(D − s)⁺, D ~ Poisson(Λ).
+    Requests of period h are negative binomial with mean λₕ and shape rₕ, spread evenly over the period: a
+    Poisson process whose rate has a new Gamma(rₕ, 1/rₕ) factor each period. Returns are a Poisson process
+    with mean μₕ. A request at an empty place is lost; a return at a full place goes elsewhere. The
+    distribution of the stock is exact (uniformised birth–death process, truncated at 1e-11 per step), except
+    that Gauss points replace the gamma factor. Without returns and with Poisson demand of total mean Λ, the
+    result is E(D − s)⁺ for D ~ Poisson(Λ).
 
     Parameters
     ----------
@@ -35,18 +35,18 @@ def expected_lost(
     returns_rate : number or array that fits ``rate``
         Mean returns in each period.
     stock : int or array of int (P,), optional
-        Starting stock; by default every one from 0 to the largest capacity.
+        Starting stock; by default all from 0 to the largest capacity.
     capacity : int or array of int (P,)
         Docks.
     nodes : int, optional
-        Gauss points for the gamma factor of each period; by default as many as keep its error near 0.001
-        rides, 3 to 40.
+        Gauss points for the gamma factor of each period; by default 3 to 40, enough for an error near 0.001
+        rides.
 
     Returns
     -------
     array (C + 1,) or (P, C + 1)
-        Or, with ``stock``, one number per place. C is the largest capacity; beyond its own capacity a place's
-        curve stays flat. Each curve is falling and convex, by at most one ride per vehicle.
+        With ``stock``, one number per place. C is the largest capacity; a curve is flat beyond its place's
+        own capacity. Each curve is convex and falls by at most one ride per vehicle.
 
     Examples
     --------
@@ -60,17 +60,17 @@ def expected_lost(
     places = len(table)
     dispersion = stretched(amounts(shape, "shape", infinite=True), table.shape, "shape")
     if (dispersion == 0).any():
-        raise ValueError("shape must be positive; inf for Poisson demand")
+        raise ValueError("shape must be positive: use inf for Poisson demand")
     back = stretched(amounts(returns_rate, "returns_rate"), table.shape, "returns_rate")
     docks = counts_for(capacity, (places,), "capacity")
     if nodes is not None and (type(nodes) is not int or not 1 <= nodes <= 64):
         raise ValueError(f"nodes must be a whole number from 1 to 64, got {nodes!r}")
     values, full = vehicle_values(table, dispersion, back, docks, nodes)
-    # Rounding of about 1e-16 where nothing is lost or saved.
+    # Removes rounding of about 1e-16 where nothing is lost or saved.
     values, full = np.maximum(values, 0.0), np.maximum(full, 0.0)
     curves = np.empty((places, values.shape[1] + 1))
     curves[:, -1] = full
-    # From the full place down, so that only positive numbers are added.
+    # Start at the full place, so that only positive numbers are added.
     curves[:, :-1] = full[:, None] + np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
     if stock is not None:
         start = counts_for(stock, (places,), "stock")
@@ -81,18 +81,18 @@ def expected_lost(
 
 
 def value_of_vehicles(curves: ArrayLike) -> Floats:
-    """Rides that each added vehicle saves: entry s is V(s) − V(s + 1), shape (P, C), never rising along s."""
+    """Return the rides that each added vehicle saves, V(s) − V(s + 1), shape (P, C), never rising in s."""
     value = -np.diff(curves_of(curves), axis=1)
-    # Differences of the sums carry rounding of about 1e-16 per ride; the worth itself never rises.
+    # Differences of the sums carry rounding of about 1e-16 per ride. The exact worth never rises.
     return np.minimum.accumulate(np.clip(value, 0.0, None), axis=1)
 
 
 def best_stock(
     curves: ArrayLike, *, cost_lost: float, cost_idle: float, capacity: ArrayLike | None = None
 ) -> Ints:
-    """The stock at which another vehicle no longer pays.
+    """Return the stock at which one more vehicle costs more than it saves.
 
-    A vehicle is idle if it serves nobody who would not have been served without it. The cost of stock s,
+    A vehicle is idle if everybody it serves would be served without it. The cost of stock s,
 
         c_lost · V(s) + c_idle · (s − (V(0) − V(s))),
 
@@ -111,19 +111,19 @@ def best_stock(
 
 
 def balanced_returns(rate: ArrayLike, usual_returns: ArrayLike, served: float = 1.0) -> Floats:
-    """Returns that fit the rates: what rides out comes back, where vehicles usually come back.
+    """Return returns that match the rates: vehicles that leave come back where they usually do.
 
         returns(j, h) = usual(j, h) / Σ usual(·, h) · Σ rate(·, h) · served
 
-    Returns that are a few percent too few look like as many lost rides, so they should have the level of
-    the demand that they are planned with, not that of another season.
+    Returns that are a few percent too low look like that many lost rides, so their level must match the
+    demand of the plan, not that of another season.
 
     Parameters
     ----------
     rate, usual_returns : array (P, H)
-        Mean requests, and returns as they usually are in these periods, at any level.
+        Mean requests, and usual returns in these periods at any level.
     served : float
-        Share of the demand that is served, 0 to 1.
+        Share of demand that is served, 0 to 1.
     """
     means, usual = amounts(rate, "rate"), amounts(usual_returns, "usual_returns")
     if means.ndim != 2 or means.shape != usual.shape:
@@ -131,6 +131,6 @@ def balanced_returns(rate: ArrayLike, usual_returns: ArrayLike, served: float = 
     if not 0 <= served <= 1:
         raise ValueError(f"served must be a share from 0 to 1, got {served}")
     total = usual.sum(axis=0)
-    # Where nothing ever comes back, every place gets the same.
+    # If nothing ever comes back in a period, all places get the same.
     share = np.where(total > 0, usual / np.where(total > 0, total, 1.0), 1.0 / len(usual))
     return share * means.sum(axis=0) * served

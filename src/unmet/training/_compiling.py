@@ -1,4 +1,4 @@
-"""Programs compiled beside other work: XLA's compiler needs a core of its own, not Python's lock."""
+"""Compile programs in background threads: XLA's compiler needs a core but not Python's lock."""
 
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -17,9 +17,9 @@ from unmet.training._spec import ProgramSpec
 
 @cache
 def compile_ahead(spec: ProgramSpec) -> tuple[Future[None], ...]:
-    """Begin to compile the functions of a spec, once per process; with one core there is nothing to gain.
+    """Start to compile the functions of a spec, once per process. Do nothing on a single core.
 
-    JAX finds what was compiled for a shape when the function is called with arrays of that shape.
+    JAX finds the compiled function when it is called with arrays of the same shapes.
     """
     if available_cores() == 1:
         return ()
@@ -39,12 +39,12 @@ def _compile(function: Any, *shapes: Any) -> None:
 
 
 def await_compiled(spec: ProgramSpec) -> None:
-    """Return once nothing is being compiled for the spec. What failed there fails again when it is called."""
+    """Wait until nothing is being compiled for the spec. A failed compilation fails again when called."""
     wait(compile_ahead(spec))
 
 
 def give_up(specs: Iterable[ProgramSpec]) -> None:
-    """Leave out what has not begun; it is compiled when it is called."""
+    """Cancel compilations that have not started. Functions are then compiled when called."""
     for spec in specs:
         for future in compile_ahead(spec):
             future.cancel()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from forecasting_toys import make_toy
 
-from unmet.forecasting._city import STEADY, day_of, estimate_city, follow_city
+from unmet.forecasting._city_level import STEADY, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._parametric import fit_parametric, look_ahead, look_back
 from unmet.forecasting._shocks import Shocks

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from unmet.forecasting._curves import KNOTS, corrected_level, raw_level, raw_levels_by_band
 from unmet.forecasting._daily import calibrate_days, sum_over_days
+from unmet.forecasting._level_correction import KNOTS, corrected_level, raw_level, raw_levels_by_band
 
 SCORES = special.ndtri(np.array(KNOTS))
 

@@ -1,4 +1,4 @@
-"""The level of the whole city from day to day: what all places share and the rate does not know."""
+"""The daily level of the whole city: what all places share and the rate does not explain."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from unmet.forecasting._shocks import Shocks, best_shocks, follow
 
 Floats = NDArray[np.float64]
-# Gain in log-likelihood that a memory must bring to be believed.
+# Gain in log-likelihood that persistence must bring to be accepted.
 _CLEAR_GAIN = 2.0
 STEADY = Shocks(1e-6, 0.0)
 
 
 @dataclass(frozen=True)
 class CityDays:
-    """The level of each period's day, (T,): mean and variance foreseen at its origin, and mean afterwards.
+    """The level of each period's day, (T,): mean and variance forecast at its origin, and mean afterwards.
 
-    `last` are mean and variance after the last day.
+    `last` holds mean and variance after the last day.
     """
 
     mean: Floats
@@ -29,13 +29,13 @@ class CityDays:
 
 
 def day_of(periods: int, origin: int, per_day: int) -> NDArray[np.int64]:
-    """Number of the day of each period, days beginning at `origin` and whole days around it."""
+    """Return the day number of each period. Days start at `origin` and whole days before and after it."""
     first = origin % per_day
     return (np.arange(periods) - first) // per_day + (1 if first else 0)
 
 
 def follow_city(city: Shocks, own: Floats, expected: Floats, day: NDArray[np.int64]) -> CityDays:
-    """Follow the ratio of all pickups to all expected ones, day by day: the same filter as for places."""
+    """Filter the daily ratio of all pickups to all expected pickups, as for the shocks of places."""
     found = follow(city, *_totals(own, expected, day))
     mean, variance, after = found.mean[0], found.variance[0], found.mean_after[0]
     last = (float(after[-1]), float(found.variance_after[0, -1]))
@@ -43,10 +43,10 @@ def follow_city(city: Shocks, own: Floats, expected: Floats, day: NDArray[np.int
 
 
 def estimate_city(own: Floats, expected: Floats, day: NDArray[np.int64]) -> Shocks:
-    """Variance and day-to-day memory of the level; without a memory that brings a clear gain the level is 1.
+    """Estimate variance and day-to-day persistence of the level. Without a clear gain the level stays 1.
 
-    A level that does not last foretells nothing, and what it adds to the variance of a place is already
-    there in that place's own shocks.
+    A level that does not persist predicts nothing, and its variance is already part of the shocks of each
+    place.
     """
     y, mu = _totals(own, expected, day)
     known = np.ones(y.shape, bool)

@@ -1,0 +1,11 @@
+"""The named choices that estimators take: editors read these types, and `fit` checks against them."""
+
+from typing import Literal
+
+Auto = Literal["auto"]
+NetworkName = Literal["linear", "mlp", "lstm"]
+HeadName = Literal["location-scale", "monotone", "free"]
+LossName = Literal["censored", "published"]
+Schedule = Literal["constant", "cosine"]
+TobitScale = Literal["constant", "network"]
+TobitShapeName = Literal["normal", "sinh-arcsinh"]
