@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from pages import many, one, press, wait
-from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 
+from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 from unmet.report import write_report
 
 
