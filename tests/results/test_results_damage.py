@@ -1,6 +1,7 @@
 """Damaged, edited or foreign files: one line that names the file and the command that makes it again."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -174,6 +175,14 @@ def test_an_edited_csv_is_refused(copy: Path, change: Callable[[str], str]):
 def test_bytes_that_are_no_text_are_refused(copy: Path):
     (copy / "fleet.csv").write_bytes(b"fleet,service_level,expected_lost\n1,\xff\xfe,3\n")
     assert "fleet.csv is not a CSV file" in refused(copy)
+
+
+@pytest.mark.parametrize("name", ["plan.csv", "lost.parquet", "lost_total.json"])
+def test_only_regular_files_are_read(copy: Path, name: str):
+    (copy / name).unlink()
+    os.mkfifo(copy / name)
+    with pytest.raises(ValueError, match=name):
+        open_run(copy).totals if name.endswith("json") else open_run(copy).columns(name)
 
 
 def test_rows_out_of_order_are_refused(copy: Path):

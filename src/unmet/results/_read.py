@@ -49,6 +49,8 @@ def refuse(folder: Path, file: File, problem: str) -> NoReturn:
 def read_table(folder: Path, file: File) -> tuple[Columns, dict[str, str]]:
     """Return the columns of a Parquet or CSV file, checked, and the notes in the file."""
     (path,) = need(folder, file)
+    if not path.is_file():
+        refuse(folder, file, "is not a regular file")
     remedy = f"make it again with {made_with(folder, file)}"
     about: dict[str, str] = {}
     if path.suffix == ".csv":
@@ -153,10 +155,12 @@ def own_text(cell: str) -> str:
 def read_object(folder: Path, file: File) -> Any:
     """Return the content of a JSON file, checked; None where an optional file is absent."""
     path = folder / file.name
-    if not path.is_file():
+    if not path.exists():
         if file.required:
             need(folder, file)
         return None
+    if not path.is_file():
+        refuse(folder, file, "is not a regular file")
     if path.stat().st_size > _MOST_JSON_BYTES:
         refuse(folder, file, "is too large for a file of a run")
     try:
