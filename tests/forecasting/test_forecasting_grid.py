@@ -5,7 +5,7 @@ import pytest
 from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
-from unmet.mobility._panel_file import Panel
+from unmet.mobility import Panel
 
 
 def changed(panel: Panel, **columns: np.ndarray | None) -> Panel:

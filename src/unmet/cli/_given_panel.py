@@ -15,7 +15,7 @@ from unmet.runs import Steps, atomic_write
 from unmet.tables import plain, read_columns, write_columns
 
 if TYPE_CHECKING:
-    from unmet.mobility._panel_file import Panel
+    from unmet.mobility import Panel
 
 _NEEDED = ("unique_id", "ds", "y", "censored", "exposure")
 _NUMBERS = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unmet.runs import progress
 
 if TYPE_CHECKING:
-    from unmet.mobility._panel import PanelReport
+    from unmet.mobility import PanelReport
 
 _MOST = 5
 

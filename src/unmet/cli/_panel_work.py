@@ -14,7 +14,7 @@ from unmet.cli._panel_summary import Watching
 if TYPE_CHECKING:
     import duckdb
 
-    from unmet.mobility._panel import PanelReport
+    from unmet.mobility import PanelReport
 
 
 @dataclass(frozen=True, kw_only=True)

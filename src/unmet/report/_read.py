@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from unmet.calendar import Layout, lay_out
 from unmet.report._curves import make_curves
 from unmet.report._data import Day, Interval, PlaceTotals, ReportData, Weekday, interval
 from unmet.report._files import made_again, maybe_table, need_table, read_json, read_object, read_rows
-from unmet.report._grid import Grid, make_grid
 from unmet.report._horizon import make_horizon
 from unmet.report._numbers import known
 from unmet.report._planned import read_planned
@@ -51,7 +51,7 @@ def read_run(folder: str | os.PathLike[str], *, title: str | None = None) -> Rep
         raise ValueError(f"folder {folder} does not exist; make a run with `unmet run … -o {folder}`")
     lost, about = need_table(folder / "lost.parquet", _LOST)
     zone, by = about.get("zone", "UTC"), about.get("by", "hour")
-    grid = make_grid(lost, zone)
+    grid = lay_out(lost, zone)
     totals = read_object(folder / "lost_total.json", "observed", "demand", "lost", "places", needed=True)
     stations = maybe_table(folder / "stations.parquet", ("unique_id", "name", "lat", "lng"))
     check_observed(folder / "lost_total.json", totals["observed"], lost)
@@ -115,7 +115,7 @@ def clean(text: Any, otherwise: str) -> str:
 
 
 def _places(
-    lost: Columns, grid: Grid, totals: dict[str, Any], stations: Columns | None, folder: Path
+    lost: Columns, grid: Layout, totals: dict[str, Any], stations: Columns | None, folder: Path
 ) -> tuple[PlaceTotals, ...]:
     rows_of: dict[str, int] = {}
     if stations is not None:
@@ -198,7 +198,7 @@ def _days(totals: dict[str, Any]) -> tuple[Day, ...]:
     return tuple(found)
 
 
-def _week(lost: Columns, grid: Grid) -> Weekday:
+def _week(lost: Columns, grid: Layout) -> Weekday:
     """Sums by local weekday and hour, divided by the number of such days."""
     days, _ = grid.days
     many = np.maximum(1, np.bincount((days + 3) % 7, minlength=7))[:, None]  # 1970-01-01 was a Thursday

@@ -92,7 +92,7 @@ def local_days(city: "City") -> NDArray[np.datetime64]:
 
 
 def _of_city(source: CityDemand) -> tuple[HubDemand, ...]:
-    from unmet.mobility._hubs import weighted_kmeans
+    from unmet.mobility import weighted_kmeans
     from unmet.papers.mobility._city_truth import hub_truths, sum_by_day
 
     city = make_city(source)
@@ -145,7 +145,7 @@ def holidays_of(region: str | None, days: NDArray[np.datetime64]) -> NDArray[np.
     """Which of the days are public holidays; none where no region is named."""
     if region is None:
         return np.zeros(len(days), bool)
-    from unmet.mobility._covariates import holiday_dates
+    from unmet.calendar import holiday_dates
 
     years: Sequence[int] = np.unique(days.astype("datetime64[Y]").astype(int) + 1970).tolist()
     return np.isin(days.astype("datetime64[D]"), np.array(holiday_dates(region, years), "datetime64[D]"))

@@ -143,7 +143,7 @@ def _city_rides(source: CityDemand) -> "tuple[duckdb.DuckDBPyConnection, NDArray
 
 def _file_rides(source: Trips) -> "tuple[duckdb.DuckDBPyConnection, NDArray[np.datetime64]]":
     """The same of trips, by local day."""
-    from unmet.mobility._ledger import COUNTED
+    from unmet.mobility import COUNTED
 
     con = open_trips(source)
     zone = (source.zone or "UTC").replace("'", "''")

@@ -12,30 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmet.mobility._ledger import exists
+from unmet.mobility.panel._columns import PANEL_COLUMNS
+from unmet.mobility.panel._places import exists
 from unmet.runs import atomic_write
 from unmet.tables import literal, parquet_notes, private_folder, read_parquet
 
 if TYPE_CHECKING:
     import duckdb
 
-MEANING = {
-    "unique_id": "place: station, H3 cell or hub",
-    "ds": "start of the local period, naive UTC",
-    "y": "pickups seen",
-    "censored": "at some moment of the period no vehicle could be rented",
-    "exposure": "share of known, open time in which a vehicle could be rented; null: no such time",
-    "threshold": "stock at the start less removals; 0 claims nothing; null for hubs",
-    "supply": "stock at the start + returns + deliveries; y never exceeds it",
-    "returns": "vehicles that rides brought",
-    "deliveries": "vehicles that came without a ride",
-    "removals": "vehicles that left without a ride",
-    "stock_start": "vehicles at the start of the period",
-    "stock_end": "vehicles at its end",
-    "capacity": "docks",
-    "inferred": "stock of some moment rests on rides alone",
-    "observed": "share of the period in which the place was known and open",
-}
+_MEANING = {column.name: column.meaning for column in PANEL_COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -88,7 +73,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
             options = "FORMAT csv, HEADER true"
         else:
             notes = {f"unmet.{key}": value for key, value in about.items()}
-            notes |= {f"unmet.column.{name}": MEANING[name] for name in names if name in MEANING}
+            notes |= {f"unmet.column.{name}": _MEANING[name] for name in names if name in _MEANING}
             options = f"{parquet_notes(notes)}, COMPRESSION_LEVEL 1"
         order = "" if _in_order(con) else " ORDER BY unique_id, ds"
         con.execute(f"COPY (FROM panel{order}) TO {literal(str(staged))} ({options})")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmet.mobility._ledger import COUNTED, exists
+from unmet.mobility.panel._places import COUNTED, exists
 from unmet.tables import identifier
 
 if TYPE_CHECKING:
