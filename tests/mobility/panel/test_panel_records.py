@@ -47,7 +47,7 @@ def test_of_two_records_of_one_second_the_later_counts(monkeypatch, together):
 
 def test_odd_stocks_need_no_room():
     with connection() as con:
-        status = [("A", at(0), 2_000_000_000), ("A", at(600), -4), ("A", at(900), 2), ("B", at(0), 4)]
+        status = [("A", at(0), 70_000), ("A", at(600), -4), ("A", at(900), 2), ("B", at(0), 4)]
         fill(con, [("v", at(1200), at(1500), "A", "B")], status)
         build_panel(con, by="hour", zone="UTC")
         assert con.execute("SELECT stock_end FROM panel WHERE unique_id = 'A'").fetchone() == (1,)

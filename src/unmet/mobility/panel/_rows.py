@@ -29,7 +29,12 @@ _Result = TypeVar("_Result")
 _SLAB = 48 * 2_048
 _SLABS_AT_ONCE = 5  # in one transaction: four whole row groups, which DuckDB writes once and in full
 _SECONDS = tuple(f"{state}_s" for state in STATES)
-_FRAME = ("no", "period", "start", "y", "returns", "deliveries", "removals", "stock_start", *_SECONDS)
+_FRAME: dict[str, type] = {
+    "no": np.int32,
+    "period": np.int32,
+    "start": np.int64,
+    **dict.fromkeys(("y", "returns", "deliveries", "removals", "stock_start", *_SECONDS), np.int32),
+}
 
 # What a batch gives, with the stock at the end and the shares that a station's row needs.
 _SUMS = """
@@ -107,7 +112,7 @@ def _insert(
         con.execute(f"{statement} {select}")
         con.unregister("_frame")
 
-    insert({name: np.zeros(0, np.int32) for name in _FRAME}, f"CREATE OR REPLACE TABLE {into} AS")
+    insert({name: np.zeros(0, kind) for name, kind in _FRAME.items()}, f"CREATE OR REPLACE TABLE {into} AS")
     [(threads,)] = con.execute("SELECT current_setting('threads')").fetchall()
     with closing(_in_order(sums, batches, int(threads))) as frames:
         slabs = _slabs(told(frames))
