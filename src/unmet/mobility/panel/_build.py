@@ -1,4 +1,4 @@
-"""The panel: one row per place and period that says what was seen, what could be had and what was cut off."""
+"""Build the panel: one row per place and period with pickups, availability and what was cut off."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PLACES = ("station", "h3", "hub")
 
 @dataclass(frozen=True)
 class PanelReport:
-    """What the panel holds; the shares of time are over all places and the whole range."""
+    """What the panel holds; shares of time are over all places and the whole range."""
 
     rows: int
     places: int
@@ -76,9 +76,9 @@ def build_panel(
         threshold = max(0, S − M)        min(y, threshold) = min(latent, threshold) unless demand spills over
         stock_end = S + R + D − y − M
 
-    ``censored``: at some moment nothing could be rented. ``exposure``: the share of known, open time in
-    which something could; null where no time was known and open. ``threshold`` is 0 (it claims nothing)
-    where part of the period was closed or unknown, and null for hubs. ``ds`` is the naive UTC start of the
+    ``censored``: at some moment no vehicle could be rented. ``exposure``: the share of known, open time in
+    which one could; null where no time was known and open. ``threshold`` is 0 (it claims nothing) where
+    part of the period was closed or unknown, and null for hubs. ``ds`` is the naive UTC start of the
     local period. There is a row for every place and period of the range.
 
     Parameters
@@ -92,7 +92,7 @@ def build_panel(
     weather : CSV or Parquet file joined by local day or hour; `weather_keep` picks its rows.
     max_gap, feed : see :func:`availability`.
     trips : table of rides, for instance one written by :func:`reduce_fleet`.
-    timelines : places of which table ``timeline`` is written too (see :func:`availability`).
+    timelines : places for which to write table ``timeline`` as well (see :func:`availability`).
     progress : called with (what is being done, parts done, parts in all).
     """
     if places not in _PLACES:

@@ -137,7 +137,7 @@ def _is_number(kind: str) -> bool:
 
 
 def _check_weather(con: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str]) -> str:
-    """``"hour"`` or ``"day"``, whichever has one row each."""
+    """Return ``"hour"`` or ``"day"``, whichever the file has one row for."""
     row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
                                 count(DISTINCT moment::DATE), bool_or(moment <> moment::DATE)
                          FROM _weather""").fetchone()

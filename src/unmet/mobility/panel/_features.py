@@ -1,4 +1,4 @@
-"""Features of a panel from its own past: lags that know whether they are bounds, means of exact periods."""
+"""Features from the past of a panel: lags that are marked where they are bounds, means of exact periods."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _with_index(series: Any, index: Any) -> Any:
 
 
 def _starts(places: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """Position of the first row of each row's place, after making sure that no period is missing."""
+    """Return the first row of each row's place; refuse missing periods."""
     if not len(places):
         return np.zeros(0, int)
     first = np.concatenate([[True], places[1:] != places[:-1]])

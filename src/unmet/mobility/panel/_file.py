@@ -1,4 +1,4 @@
-"""Panel files: written whole or not at all, in a fixed order, with their zone and meaning inside."""
+"""Panel files: written completely or not at all, in a fixed order, with zone and meaning inside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEANING = {column.name: column.meaning for column in PANEL_COLUMNS}
 
 @dataclass(frozen=True)
 class Panel:
-    """Columns of a panel as NumPy arrays, with what the file says about itself (zone, by, kind, …)."""
+    """Columns of a panel as NumPy arrays, with the notes of its file (zone, by, kind, …)."""
 
     columns: dict[str, np.ndarray]
     about: dict[str, str]
@@ -37,7 +37,7 @@ class Panel:
         return self.columns[name]
 
     def frame(self, library: str = "pandas") -> Any:
-        """The columns as a data frame of an installed library, ``"pandas"`` or ``"polars"``."""
+        """Return the columns as a data frame of ``"pandas"`` or ``"polars"``."""
         if library not in ("pandas", "polars"):
             raise ValueError(f"library must be 'pandas' or 'polars', got {library!r}")
         module: Any = __import__(library)
@@ -45,7 +45,7 @@ class Panel:
 
 
 def describe_panel(con: duckdb.DuckDBPyConnection, about: Mapping[str, str]) -> None:
-    """Keep what is to be written into the file beside the panel."""
+    """Store the notes that :func:`write_panel` writes into the file."""
     con.execute("CREATE OR REPLACE TABLE panel_about (key VARCHAR, value VARCHAR)")
     con.executemany("INSERT INTO panel_about VALUES (?, ?)", [list(pair) for pair in about.items()])
 
@@ -83,7 +83,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
 
 
 def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the rows already stand by place and time, as `build_panel` leaves them: sorting costs more."""
+    """Return whether rows are already ordered, as `build_panel` leaves them: sorting costs more."""
     row = con.execute("""
         SELECT count(*)
         FROM (SELECT unique_id, ds, lag(unique_id) OVER () AS before, lag(ds) OVER () AS earlier FROM panel)

@@ -116,9 +116,9 @@ def reconcile(keys: np.ndarray, records: Records, places: int, feed: Feed) -> Re
 
     Between two records the stock follows the rides. The rest is a move and is booked at the later record,
     except where a pickup shows that a vehicle had already come: then it is booked at that pickup. Removals
-    between two snapshots are booked as early as the pickups allow. A record whose clock runs up to
-    `skew` seconds before or behind the rides' clock is corrected where that explains two opposite moves
-    around it.
+    between two snapshots are booked as early as the pickups allow. A record whose clock is up to
+    `skew` seconds ahead of or behind the clock of the rides is corrected where that explains two
+    opposite moves around it.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def reconcile(keys: np.ndarray, records: Records, places: int, feed: Feed) -> Re
 
 
 def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -> np.ndarray:
-    """Levels of the records, shifted by rides that their clock has already, or not yet, seen."""
+    """Return the levels of the records, shifted by rides their clock has already, or not yet, counted."""
     level = records.level
     free = level - merged.net[merged.mark]
     came = np.where(same, np.diff(free, prepend=0), 0)
@@ -193,7 +193,7 @@ def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -
 def _brought(
     merged: _Merged, path: np.ndarray, stretch: np.ndarray, stretches: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Deliveries that the pickups prove, booked at those pickups, and their sum for each stretch."""
+    """Return the deliveries that pickups prove, booked at those pickups, and their sum for each stretch."""
     needed = np.zeros(stretches, np.int64)
     below = np.flatnonzero(path < 0)
     below = below[~merged.record[below]]
@@ -213,19 +213,19 @@ def _brought(
 
 
 def _regimes(merged: _Merged, records: Records, same: np.ndarray, feed: Feed) -> np.ndarray:
-    """Events that say from when a place was open, closed or unknown."""
+    """Return events that say from when a place was open, closed or unknown."""
     follows = np.r_[same[1:], np.zeros(min(1, len(same)), bool)]
     until = np.where(follows, np.r_[records.t[1:], records.t[:1]], feed.last)
     kind = np.where(until - records.t > feed.limit, IS_UNKNOWN, np.where(records.open, IS_OPEN, IS_CLOSED))
     changes = np.r_[True, kind[1:] != kind[:-1]] | ~same if len(kind) else same
     if feed.kind != "events" or feed.max_gap is not None:
         return pack(records.no[changes], records.t[changes], kind[changes])
-    # A ride is a change: a feed of changes that stays silent for hours after one was not listening.
+    # A ride is a change: a feed of changes without a record for hours after one was down.
     silent = until - records.t > _CONTRADICTED
     after = np.flatnonzero(~merged.record & (merged.rests == merged.last) & silent[merged.rests])
     on, t = merged.last[after], merged.t[after]
     deaf = (t > records.t[on] + feed.skew) & (until[on] - t > _CONTRADICTED)
-    # After such a silence the next record is heard again, whatever it says.
+    # The next record after that counts again, whatever it says.
     heard = on[deaf] + 1
     changes[heard[heard < len(changes)]] = True
     return np.concatenate(
