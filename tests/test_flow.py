@@ -8,7 +8,7 @@ import pytest
 import unmet
 
 FLOW = [
-    *("runs", "tables"),
+    *("runs", "tables", "calendar"),
     *("censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
     *("mobility", "datasets", "forecasting", "planning"),
     *("plotting", "results", "report", "pipeline", "papers", "serve", "cli"),

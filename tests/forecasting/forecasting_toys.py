@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmet.mobility._panel_file import Panel
+from unmet.mobility import Panel
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from unmet.forecasting._backtest import Backtest
 from unmet.forecasting._calibrate import calibrate
 from unmet.forecasting._counts import count_step
 from unmet.forecasting._grid import Grid, make_grid
-from unmet.mobility._panel_file import Panel
+from unmet.mobility import Panel
 
 LEVELS = (0.05, 0.5, 0.95)
 

@@ -5,7 +5,7 @@ import pytest
 from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
-from unmet.mobility._panel_file import Panel
+from unmet.mobility import Panel
 
 
 def changed(panel: Panel, **columns: np.ndarray | None) -> Panel:
@@ -112,7 +112,7 @@ def test_periods_must_follow_each_other() -> None:
     times = np.unique(panel["ds"])
     kept = (panel["ds"] < times[100]) | (panel["ds"] > times[130])
     cut = Panel({name: values[kept] for name, values in panel.columns.items()}, panel.about)
-    with pytest.raises(ValueError, match=r"by hour, but its period after .* is .*every hour between"):
+    with pytest.raises(ValueError, match=r"by hour, but its period after .* is .*every hour in between"):
         make_grid(cut)
     with pytest.raises(ValueError, match="by day, but its period after"):
         make_grid(Panel(panel.columns, {**panel.about, "by": "day"}))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unmet.forecasting._calendar import make_calendar
+from unmet.calendar import make_calendar
 from unmet.forecasting._terms import TimeTerms, make_terms
 
 

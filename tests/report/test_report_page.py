@@ -275,11 +275,11 @@ def test_nothing_lost_in_two_days_is_a_report_too(tmp_path: Path):
 
 
 def test_many_places_get_fewer_days_and_a_shorter_horizon():
+    from unmet.calendar import lay_out
     from unmet.report._curves import FINE_BUDGET, _room
-    from unmet.report._grid import make_grid
 
     when = np.datetime64("2024-04-01", "us") + np.arange(28 * 24) * np.timedelta64(3600, "s")
-    past = make_grid({"unique_id": np.array(["a"] * len(when), dtype=object), "ds": when}, "UTC")
+    past = lay_out({"unique_id": np.array(["a"] * len(when), dtype=object), "ds": when}, "UTC")
     assert _room(past, 60, 168) == (28 * 24, 168)
     assert _room(past, 330, 168) == (7 * 24, 168)
     kept, ahead = _room(past, 2000, 168)

@@ -6,40 +6,41 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.calendar import Layout, check_zone, lay_out
+from unmet.mobility import PANEL_COLUMNS
+
 Floats = NDArray[np.float64]
 NEEDED = ("unique_id", "ds", "y", "censored", "exposure")
 LEAST_DAYS = 14
-# Columns of a panel that say what happened; all other numbers may explain demand.
-_BOOKS = {
-    *("unique_id", "ds", "y", "censored", "exposure", "threshold", "supply", "returns", "deliveries"),
-    *("removals", "stock_start", "stock_end", "capacity", "inferred", "observed"),
+# Columns of a panel that say what happened, and those of the calendar; all other numbers may explain demand.
+_NO_COVARIATES = {
+    *(column.name for column in PANEL_COLUMNS),
     *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
 }
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What was seen, as matrices of shape (P places, T periods).
+    """A panel as matrices of shape (P places, T periods).
 
     Attributes
     ----------
     places, ds
         Ids (P,) and starts of periods (T,), naive UTC.
     y, exposure, threshold
-        Pickups, open share, stock that was there for sure (NaN where not known).
+        Pickups, share of time with a vehicle, stock that was certainly there (NaN where not known).
     censored, known
-        Flags; rows that say anything (open and known throughout the period).
+        Whether the place ran out; whether the row says anything (open and known throughout the period).
     open
         Share of the period in which the place was known and open.
     covariates
         Columns that are the same at all places, by name, shape (T,).
     unused
-        Names of columns that were left aside because they differ between places or are no numbers.
+        Columns left out because they differ between places or are not numbers.
     """
 
     places: NDArray[Any]
@@ -60,7 +61,7 @@ class Grid:
         return 24 if self.by == "hour" else 1
 
     def until(self, period: int) -> Grid:
-        """The grid as it was before `period`."""
+        """Return the grid as it was before `period`."""
         cut = {
             name: getattr(self, name)[:, :period]
             for name in ("y", "exposure", "censored", "threshold", "known", "open")
@@ -76,7 +77,7 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     ----------
     panel : a `Panel`, the path of a panel file, or a mapping of columns with `about`.
     never_available : {"raise", "keep"}
-        What to do with places that never had a vehicle: nothing can be learned about their own demand.
+        What to do with places that never had a vehicle, about whose own demand nothing can be learned.
     """
     if never_available not in ("raise", "keep"):
         raise ValueError(f"never_available must be 'raise' or 'keep', not {never_available!r}")
@@ -94,24 +95,19 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     if zone is None:
         raise ValueError("panel names no zone: build it with `unmet panel --zone …`")
     try:
-        ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
+        check_zone(zone)
+    except ValueError:
         raise ValueError(
             f"panel names the zone {zone!r}, which is not a time zone: build it with `unmet panel --zone …`"
         ) from None
     if by not in ("hour", "day"):
         raise ValueError(f"panel is by {by!r}; demand is fitted by 'hour' or 'day': build it with --by hour")
-    ids, stamps = np.asarray(columns["unique_id"]), np.asarray(columns["ds"], "datetime64[us]")
-    places, ds = np.unique(ids.astype(str)), np.unique(stamps)
-    shape = (len(places), len(ds))
-    order = np.lexsort((stamps, ids.astype(str)))
-    complete = len(ids) == shape[0] * shape[1]
-    if complete:
-        complete = bool((stamps[order].reshape(shape) == ds).all())
-    if not complete:
+    layout = lay_out(columns, zone)
+    places, ds, shape = np.array(layout.ids, object), layout.times, layout.shape
+    if not layout.complete:
         raise ValueError(
-            f"panel has {len(ids)} rows for {shape[0]} places and {shape[1]} periods: it needs one row for "
-            "each place and period; build it with `unmet panel`"
+            f"panel has {len(layout.place)} rows for {shape[0]} places and {shape[1]} periods: it needs one "
+            "row for each place and period; build it with `unmet panel`"
         )
     _check_steps(ds, by)
     days = len(ds) / (24 if by == "hour" else 1)
@@ -123,7 +119,7 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     def matrix(name: str, default: float) -> Floats:
         if name not in columns:
             return np.full(shape, default)
-        return np.asarray(columns[name]).astype(np.float64)[order].reshape(shape)
+        return layout.matrix(np.asarray(columns[name]).astype(np.float64))
 
     y, exposure, seen = matrix("y", 0), matrix("exposure", 1), matrix("observed", 1)
     if (y < 0).any() or np.isinf(y).any() or (y != np.floor(y)).any():
@@ -136,13 +132,13 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     known = np.isfinite(exposure) & np.isfinite(y) & (seen > 0.99)
     # Pickups at a place that was never open contradict its feed; a rate cannot rest on them.
     known &= (np.where(known, exposure, 0.0).sum(axis=1) > 0)[:, None] | (y == 0)
-    covariates, unused = _covariates(columns, order, shape)
+    covariates, unused = _covariates(columns, layout)
     grid = Grid(
-        places=places.astype(object),
+        places=places,
         ds=ds,
         y=np.where(known, y, 0.0),
         exposure=_with_time(np.where(known, np.clip(exposure, 0, 1), 0.0), np.where(known, y, 0.0), by),
-        censored=np.asarray(columns["censored"]).astype(bool)[order].reshape(shape) & known,
+        censored=layout.matrix(np.asarray(columns["censored"]).astype(bool)) & known,
         threshold=matrix("threshold", np.nan),
         known=known,
         open=np.where(np.isfinite(seen), seen, 0.0),
@@ -163,10 +159,10 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
 
 
 def _with_time(exposure: Floats, y: Floats, by: str) -> Floats:
-    """Exposure with a minute for each pickup that took none, at places where such pickups matter.
+    """Return exposure with a minute for each pickup that took no time, at places where such pickups matter.
 
-    Stamps of whole minutes let a vehicle come and go in no time. A rate that rests on such pickups has no
-    bound; where they are fewer than one in a hundred the other periods hold it.
+    With stamps in whole minutes a vehicle may come and go in no time. A rate that rests on such pickups has
+    no bound; where they are fewer than one in a hundred, the other periods bound it.
     """
     timeless = (exposure <= 0) & (y > 0)
     share = np.where(timeless, y, 0.0).sum(axis=1) / np.maximum(y.sum(axis=1), 1.0)
@@ -175,9 +171,9 @@ def _with_time(exposure: Floats, y: Floats, by: str) -> Floats:
 
 
 def _check_steps(ds: NDArray[Any], by: str) -> None:
-    """Refuse periods that do not follow each other: a lag of a week is counted in periods.
+    """Refuse periods with gaps between them: a lag of a week is counted in periods.
 
-    An hour or a day on which the clocks change may be longer or shorter.
+    An hour or a day in which the clocks change may be longer or shorter.
     """
     step = np.diff(ds) / np.timedelta64(1, "h")
     least, most = (0.5, 1.5) if by == "hour" else (22, 26)
@@ -186,23 +182,21 @@ def _check_steps(ds: NDArray[Any], by: str) -> None:
         first = int(wrong[0])
         raise ValueError(
             f"panel is by {by}, but its period after {ds[first]} is {ds[first + 1]}: it needs every {by} "
-            "between, those that nobody saw with exposure NaN; build it with `unmet panel`"
+            "in between, with exposure NaN where nothing is known; build it with `unmet panel`"
         )
 
 
-def _covariates(
-    columns: Mapping[str, Any], order: NDArray[Any], shape: tuple[int, int]
-) -> tuple[dict[str, Floats], tuple[str, ...]]:
-    """Columns that are numbers and the same at all places; names of the others."""
+def _covariates(columns: Mapping[str, Any], layout: Layout) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """Return the columns that are numbers and the same at all places, and the names of the others."""
     found, unused = {}, []
     for name, values in columns.items():
-        if name in _BOOKS:
+        if name in _NO_COVARIATES:
             continue
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":
             unused.append(name)
             continue
-        matrix = array.astype(np.float64)[order].reshape(shape)
+        matrix = layout.matrix(array.astype(np.float64))
         first = matrix[0]
         if not ((matrix == first) | (np.isnan(matrix) & np.isnan(first))).all():
             unused.append(name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._calendar import Calendar
+from unmet.calendar import Calendar
 from unmet.forecasting._parametric import Parametric
 
 Floats = NDArray[np.float64]

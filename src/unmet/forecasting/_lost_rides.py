@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._calendar import make_calendar
+from unmet.calendar import make_calendar
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past
 from unmet.forecasting._past_draws import draw_past, foreign_share

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmet.calendar import make_calendar, next_periods
 from unmet.calibration import LevelMap
-from unmet.forecasting._calendar import make_calendar, next_periods
 from unmet.forecasting._counts import count_quantiles
 from unmet.forecasting._daily import sum_over_days
 from unmet.forecasting._inputs import Scores, inputs

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._calendar import make_calendar
+from unmet.calendar import make_calendar
 from unmet.forecasting._city_level import STEADY, CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from unmet.forecasting._calendar import make_calendar
+from unmet.calendar import make_calendar
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past
 

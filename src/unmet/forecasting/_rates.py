@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._calendar import Calendar
+from unmet.calendar import Calendar
 
 Floats = NDArray[np.float64]
 

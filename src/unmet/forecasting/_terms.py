@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._calendar import Calendar
+from unmet.calendar import Calendar
 
 Floats = NDArray[np.float64]
 _KNOTS = (0.25, 0.5, 0.75, 0.95)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._calendar import make_calendar
+from unmet.calendar import make_calendar
 from unmet.forecasting._counts import count_step
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Scores, inputs

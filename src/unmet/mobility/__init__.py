@@ -1,7 +1,20 @@
 """From trips and feeds to a demand panel that knows what it did not see."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unmet.mobility.panel._build import PanelReport, build_panel
+    from unmet.mobility.panel._columns import PANEL_COLUMNS
+    from unmet.mobility.panel._features import add_features
+    from unmet.mobility.panel._file import Panel, read_panel, write_panel
+    from unmet.mobility.panel._fleet_reduction import reduce_fleet
+    from unmet.mobility.panel._hubs import superhubs, weighted_kmeans
+    from unmet.mobility.panel._place_table import place_table
+    from unmet.mobility.panel._places import COUNTED
+    from unmet.mobility.panel._timeline import availability
+    from unmet.mobility.readers import read_stations, read_status, read_trips
+    from unmet.tables import connect
 
 # Where each public name lives; modules load when a name is first used, because DuckDB is heavy to import.
 _HOMES = {
@@ -9,17 +22,26 @@ _HOMES = {
     "read_trips": "readers",
     "read_status": "readers",
     "read_stations": "readers",
-    "availability": "_availability",
-    "build_panel": "_panel",
-    "write_panel": "_panel_file",
-    "read_panel": "_panel_file",
-    "superhubs": "_hubs",
-    "place_table": "_place_table",
-    "add_features": "_features",
-    "reduce_fleet": "_fleet",
+    "availability": "panel._timeline",
+    "build_panel": "panel._build",
+    "PanelReport": "panel._build",
+    "write_panel": "panel._file",
+    "read_panel": "panel._file",
+    "Panel": "panel._file",
+    "superhubs": "panel._hubs",
+    "weighted_kmeans": "panel._hubs",
+    "place_table": "panel._place_table",
+    "add_features": "panel._features",
+    "reduce_fleet": "panel._fleet_reduction",
+    "COUNTED": "panel._places",
+    "PANEL_COLUMNS": "panel._columns",
 }
 
 __all__ = [
+    "COUNTED",
+    "PANEL_COLUMNS",
+    "Panel",
+    "PanelReport",
     "add_features",
     "availability",
     "build_panel",
@@ -31,6 +53,7 @@ __all__ = [
     "read_trips",
     "reduce_fleet",
     "superhubs",
+    "weighted_kmeans",
     "write_panel",
 ]
 
@@ -39,7 +62,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'unmet.mobility' has no attribute {name!r}")
     home = _HOMES[name]
-    return getattr(import_module(home if "." in home else f"unmet.mobility.{home}"), name)
+    return getattr(import_module(home if home.startswith("unmet.") else f"unmet.mobility.{home}"), name)
 
 
 def __dir__() -> list[str]:

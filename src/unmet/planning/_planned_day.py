@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from unmet.forecasting._calendar import make_calendar, utc_offset
-
-# Stock is planned for a day from this local hour on, when the streets are quietest.
-FIRST_HOUR = 4
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+from unmet.calendar import WEEKDAYS, local_seconds, make_calendar, operating_day, same_weekday
 
 
 def planned_day(ds: np.ndarray, zone: str, by: str) -> dict[str, str]:
-    """Date, weekday, start and end by the local clock of the periods `ds` (naive UTC) that a plan is for.
+    """Return date, weekday, start and end by the local clock of the periods `ds` (naive UTC) of a plan.
 
     Examples
     --------
@@ -23,9 +19,9 @@ def planned_day(ds: np.ndarray, zone: str, by: str) -> dict[str, str]:
     >>> planned_day(hours, "America/New_York", "hour")["starts"]
     '2024-03-04T04:00'
     """
-    seconds = ds[[0, -1]].astype("datetime64[s]").astype(np.int64)
-    seconds[1] += 3600 if by == "hour" else 0
-    local = (seconds + utc_offset(seconds, zone)).astype("datetime64[s]").astype("datetime64[m]")
+    ends = ds[[0, -1]].astype("datetime64[s]")
+    ends[1] += np.timedelta64(3600 if by == "hour" else 0, "s")
+    local = local_seconds(ends, zone).astype("datetime64[s]").astype("datetime64[m]")
     if by != "hour":
         local[1] += np.timedelta64(1, "D")
     day = make_calendar(ds[:1], zone, by)
@@ -41,27 +37,26 @@ def planned_day(ds: np.ndarray, zone: str, by: str) -> dict[str, str]:
 def such_days(
     lost: Mapping[str, np.ndarray], ds: np.ndarray, zone: str, by: str, *, days: int = 4
 ) -> list[dict[str, Any]]:
-    """Estimated demand and lost rides of all places on the last whole days of the same weekday, oldest first.
+    """Return estimated demand and lost rides of all places on the last whole days of that weekday, in order.
 
     Parameters
     ----------
     lost : columns ``ds``, ``y`` and ``lost_mean`` of the past (`DemandModel.lost`).
-    ds : periods (naive UTC) of the day to compare with. Days begin at 4 h local, as it does; by day, at
-        midnight.
+    ds : periods (naive UTC) of the day to compare with. Days start at four o'clock local time, as it does;
+        by day they start at midnight.
     days : how many at most.
     """
     times, row = np.unique(lost["ds"], return_inverse=True)
     calendar = make_calendar(times, zone, by)
-    day = calendar.day - (calendar.hour < FIRST_HOUR) if by == "hour" else calendar.day
-    numbers, begins, periods = np.unique(day, return_index=True, return_counts=True)
+    numbers, begins, periods = np.unique(operating_day(calendar, by), return_index=True, return_counts=True)
     seen, gone = (
         np.add.reduceat(np.bincount(row, np.nan_to_num(lost[name].astype(float))), begins)
         for name in ("y", "lost_mean")
     )
     # A day on which the clocks change has 23 hours; the first and the last of a panel may have fewer.
     whole = periods >= (23 if by == "hour" else 1)
-    same = (numbers - int(make_calendar(ds[:1], zone, by).day[0])) % 7 == 0
-    chosen = np.flatnonzero(whole & same)[-days:]
+    complete = np.flatnonzero(whole)
+    chosen = complete[same_weekday(numbers[complete], int(make_calendar(ds[:1], zone, by).day[0]), days)]
     dates = numbers.astype("datetime64[D]").astype(str)
     return [
         {"date": str(dates[k]), "demand": float(seen[k] + gone[k]), "lost": float(gone[k])} for k in chosen

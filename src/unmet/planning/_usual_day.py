@@ -1,4 +1,4 @@
-"""The day to plan for: demand ahead, and what usually stands and comes back."""
+"""The day to plan for: demand ahead, usual stock and usual returns."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from unmet.calendar import DAY_STARTS, Calendar, lay_out, make_calendar
 from unmet.forecasting import DemandModel
-from unmet.forecasting._calendar import Calendar, make_calendar
-from unmet.planning._planned_day import FIRST_HOUR
 from unmet.planning._stock_value import balanced_returns
 from unmet.planning._usage import rates_by_class
 
-# Days of history that say what usually stands at a place and what usually comes back.
+# Days of history that show the usual stock of a place and its usual returns.
 _USUAL_DAYS = 28
 
 
 def lost_share(total: Mapping[str, Any]) -> float:
-    """Share of unserved requests that were lost, the others having been served next door.
+    """Return the share of unserved requests that were lost; the others were served next door.
 
     Parameters
     ----------
@@ -31,13 +30,13 @@ def lost_share(total: Mapping[str, Any]) -> float:
 def usual_day(
     panel: Any, model: DemandModel, lost: float | Mapping[str, Any] = 0.0, *, start: Any = None
 ) -> dict[str, np.ndarray]:
-    """Demand of the first whole day ahead, and what usually stands and comes back on such a day.
+    """Return the demand of the first whole day ahead, and the usual stock and returns of such a day.
 
     ``rate``, ``shape``, ``returns`` have the shape (places, periods of a day), ``stock`` and ``identified``
-    (places,), ``ds`` holds the periods. The day starts at 4 h local. Stock is the mean over the last four
-    weeks at the start of the day. Returns are those of the last four weeks by place, local hour, and working
-    day or weekend (:func:`rates_by_class`: four such weekdays alone would be mostly noise), at the level of
-    the demand ahead.
+    (places,), ``ds`` holds the periods. The day starts at four o'clock local time. Stock is the mean over
+    the last four weeks at the start of the day. Returns are those of the last four weeks by place, local
+    hour, and working day or weekend (:func:`rates_by_class`: four such weekdays alone would be mostly
+    noise), at the level of the demand ahead.
 
     Parameters
     ----------
@@ -51,21 +50,19 @@ def usual_day(
     ahead = model.rates(2 * per_day, start=start)
     periods = ahead["ds"][: 2 * per_day]
     clock = make_calendar(periods, model.zone, model.by)
-    first = int(np.flatnonzero(clock.hour == FIRST_HOUR)[0]) if per_day > 1 else 0
+    first = int(np.flatnonzero(clock.hour == DAY_STARTS)[0]) if per_day > 1 else 0
     day = slice(first, first + per_day)
     shape = (len(model.places), 2 * per_day)
     quantiles = model.forecast(2 * per_day, start=start)
     identified = quantiles["identified_up_to"].reshape(shape)[:, day].min(axis=1) >= 0.5
-    # The panel, places by periods, only its last weeks.
-    places = np.unique(panel["unique_id"].astype(str))
-    size = len(panel) // len(places)
-    if len(places) * size != len(panel) or not np.array_equal(places, model.places.astype(str)):
+    layout = lay_out(panel, model.zone)
+    if not layout.complete or layout.ids != model.places.astype(str).tolist():
         raise ValueError("panel must have the places of the model and one row for every place and period")
-    recent = slice(max(0, size - _USUAL_DAYS * per_day), size)
-    times = panel["ds"].reshape(-1, size)[0, recent]
+    recent = slice(-_USUAL_DAYS * per_day, None)
+    times = layout.times[recent]
     past = make_calendar(times, model.zone, model.by)
-    returns = panel["returns"].astype(float).reshape(-1, size)[:, recent]
-    stock = panel["stock_start"].astype(float).reshape(-1, size)[:, recent]
+    returns = layout.matrix(panel["returns"].astype(float))[:, recent]
+    stock = layout.matrix(panel["stock_start"].astype(float))[:, recent]
     rate = ahead["rate"].reshape(shape)[:, day]
     classes, wanted = _classes(past), _classes(clock)[day]
     seen = rates_by_class(np.nan_to_num(returns), np.isfinite(returns).astype(float), classes)[:, wanted]
@@ -76,8 +73,8 @@ def usual_day(
         gone = float(lost["lost"]["mean"] if isinstance(lost, Mapping) else lost)
         demand = np.nan_to_num(panel["y"].astype(float)).sum() + gone
         come_back = balanced_returns(rate, seen, float(np.clip(1.0 - gone / max(demand, 1.0), 0.0, 1.0)))
-    starts = past.hour == FIRST_HOUR if per_day > 1 else np.ones(len(times), bool)
-    seen_at = np.isfinite(stock[:, starts])  # days on which nobody knew the stock say nothing about it
+    starts = past.hour == DAY_STARTS if per_day > 1 else np.ones(len(times), bool)
+    seen_at = np.isfinite(stock[:, starts])  # days on which the stock was unknown do not count
     standing = np.where(seen_at, stock[:, starts], 0.0).sum(axis=1) / np.maximum(seen_at.sum(axis=1), 1)
     return {
         "rate": rate,
@@ -90,14 +87,14 @@ def usual_day(
 
 
 def _classes(calendar: Calendar) -> np.ndarray:
-    """Local hour, 0–23 on working days and 24–47 at weekends."""
+    """Return the local hour, 0–23 on working days and 24–47 at weekends."""
     return calendar.hour + 24 * (calendar.weekday >= 5)
 
 
 def _demand_of_such_days(
     lost: float | Mapping[str, Any], past: Calendar, weekend: bool, per_day: int
 ) -> float | None:
-    """Mean demand of all places on the past working days, or days of weekends; None where nobody says."""
+    """Return the mean demand of all places on past working days, or weekend days; None if it is unknown."""
     if not isinstance(lost, Mapping):
         return None
     days, count = np.unique(past.day, return_counts=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from unmet.calendar import Layout, lay_out
 from unmet.report._data import CurveData
-from unmet.report._grid import Grid, make_grid
 from unmet.report._pack import pack, step_for
 from unmet.tables import Columns
 
@@ -17,7 +17,7 @@ _NORMAL_90 = 2 * 1.6448536  # width of a central 90% interval in standard deviat
 
 
 def make_curves(
-    lost: Columns, grid: Grid, backtest: Columns | None, forecast: Columns | None, zone: str
+    lost: Columns, grid: Layout, backtest: Columns | None, forecast: Columns | None, zone: str
 ) -> CurveData:
     """Both kinds of series; see :class:`CurveData`."""
     coarse_clock, coarse_days, coarse, coarse_steps = _coarse(lost, grid)
@@ -34,7 +34,7 @@ def make_curves(
     )
 
 
-def _coarse(lost: Columns, grid: Grid) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
+def _coarse(lost: Columns, grid: Layout) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
     """Sums by day, or by as many days as fit, with an interval that takes periods as independent."""
     days, starts = grid.days
     width = 1
@@ -74,8 +74,8 @@ def _fine(
     ids: list[str], backtest: Columns | None, forecast: Columns | None, zone: str
 ) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
     """Tested forecasts of the last days followed by those of the horizon, on one clock."""
-    past = make_grid(backtest, zone) if backtest is not None else None
-    future = make_grid(forecast, zone) if forecast is not None else None
+    past = lay_out(backtest, zone) if backtest is not None else None
+    future = lay_out(forecast, zone) if forecast is not None else None
     ahead = len(future.times) if future is not None else 0
     keep, ahead = _room(past, len(ids), ahead)
     length = keep + ahead
@@ -102,7 +102,7 @@ def _fine(
     return clock, keep, found, steps
 
 
-def _room(past: Grid | None, places: int, ahead: int) -> tuple[int, int]:
+def _room(past: Layout | None, places: int, ahead: int) -> tuple[int, int]:
     """How many periods of the past (whole days) and of the horizon the page has room for."""
     kept = 0
     if past is not None:
@@ -118,7 +118,7 @@ def _room(past: Grid | None, places: int, ahead: int) -> tuple[int, int]:
 
 def _place(
     values: dict[str, np.ndarray],
-    grid: Grid,
+    grid: Layout,
     columns: Columns,
     number: dict[str, int],
     where: slice,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from unmet.calendar import Layout, lay_out
 from unmet.report._curves import make_curves
 from unmet.report._data import Day, ReportData, Weekday
-from unmet.report._grid import Grid, make_grid
 from unmet.report._horizon import make_horizon
 from unmet.results import Interval, Run, open_run, shown_name
 from unmet.results.numbers import known
@@ -32,7 +32,7 @@ def read_run(run: Run | str | os.PathLike[str], *, title: str | None = None) -> 
     run = run if isinstance(run, Run) else open_run(run)
     run.check()
     lost = run.columns("lost")
-    grid = make_grid(lost, run.zone)
+    grid = lay_out(lost, run.zone)
     backtest, forecast = (run.columns(name) if run.has(name) else None for name in ("backtest", "forecast"))
     return ReportData(
         title=shown_name(title, "Unmet demand"),
@@ -61,7 +61,7 @@ def _days(totals: dict[str, Any]) -> tuple[Day, ...]:
     return tuple(found)
 
 
-def _week(lost: Columns, grid: Grid) -> Weekday:
+def _week(lost: Columns, grid: Layout) -> Weekday:
     """Sums by local weekday and hour, divided by the number of such days."""
     days, _ = grid.days
     many = np.maximum(1, np.bincount((days + 3) % 7, minlength=7))[:, None]  # 1970-01-01 was a Thursday

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from unmet.calendar import lay_out
 from unmet.report._data import Horizon, HorizonPlace
-from unmet.report._grid import make_grid
 from unmet.results import Interval
 from unmet.results.numbers import moment
 from unmet.tables import Columns
@@ -18,7 +18,7 @@ def make_horizon(forecast: Columns | None, ids: list[str], zone: str) -> Horizon
     """
     if forecast is None:
         return None
-    grid = make_grid(forecast, zone)
+    grid = lay_out(forecast, zone)
     mean = grid.matrix(forecast["mean"])
     # The whole part of a quantile is the quantile of the count.
     low, high = (np.floor(grid.matrix(forecast[name])) for name in ("q05", "q95"))

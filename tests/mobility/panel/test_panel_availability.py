@@ -8,9 +8,8 @@ import pytest
 from small_world import connection, fill
 
 from unmet.mobility import availability
-from unmet.mobility._keys import PICKUP, pack
-from unmet.mobility._observed import kind_of_feed
-from unmet.mobility._record_keys import Records
+from unmet.mobility.panel._events import PICKUP, pack
+from unmet.mobility.panel._reconciliation import Records, kind_of_feed
 
 DAY = datetime(2021, 5, 3)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from small_world import connection, fill
 
-from unmet.mobility import build_panel, superhubs
-from unmet.mobility._hubs import read_hubs, weighted_kmeans
+from unmet.mobility import build_panel, superhubs, weighted_kmeans
+from unmet.mobility.panel._hubs import read_hubs
 
 DAY = datetime(2021, 5, 3)
 

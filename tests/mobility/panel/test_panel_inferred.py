@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_world import connection, fill
 
 from unmet.mobility import build_panel
-from unmet.mobility._inferred import clamp_moves
+from unmet.mobility.panel._inferred_stock import clamp_moves
 
 DAY = datetime(2021, 5, 3)
 

@@ -1,42 +1,20 @@
-"""Records and rides as sorted integers: ranges in order, and the same panel however records are kept."""
+"""Records and rides become the same panel however they are stored, batched and written."""
 
-import sys
 import threading
 from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small_world import connection, fill
 
-from unmet.mobility import _gathered, _ledger, _record_keys, _rows, _sorted, build_panel
-from unmet.mobility._record_keys import write_records
-from unmet.mobility._sorted import SortedIntegers
+from unmet.mobility import build_panel
+from unmet.mobility.panel import _event_file, _read_events, _rows
 
 DAY = datetime(2021, 5, 3)
 
 
 def at(seconds: float) -> datetime:
     return DAY + timedelta(seconds=seconds)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.lists(st.integers(-50, 50), max_size=40), max_size=5),
-    st.integers(-60, 60),
-    st.integers(-60, 60),
-    st.sampled_from([1, 2, 7, 4096]),
-)
-def test_a_range_comes_back_in_order(arrays, low, high, step):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_sorted, "_STEP", step)
-        store = SortedIntegers()
-        for values in arrays:
-            store.add(np.array(values, np.int64))
-        found = store.between(low, high)
-        store.close()
-    assert found.tolist() == sorted(v for values in arrays for v in values if low <= v < high)
 
 
 def world(con, extra=()) -> None:
@@ -56,26 +34,23 @@ def rows(con):
     return con.execute("FROM panel ORDER BY unique_id, ds").fetchall()
 
 
-def test_packed_records_and_a_table_of_records_give_the_same_panel(monkeypatch):
+@pytest.mark.parametrize("together", [50, 1_000_000])
+def test_of_two_records_of_one_second_the_later_counts(monkeypatch, together):
+    monkeypatch.setattr(_read_events, "_ROWS_AT_ONCE", together)
     with connection() as con:
-        world(con)
-        packed = rows(con)
-        assert write_records(con, 3, 50)[0].keys is not None
-        monkeypatch.setattr(_record_keys, "_BITS", 10)
-        assert write_records(con, 3, 50)[0].keys is None
-        assert rows(con) == packed
+        world(con, [("A", at(600), 9), ("A", at(600), 2)])
+        twice = rows(con)
+        con.execute("DELETE FROM status WHERE place = 'A' AND \"at\" = ?", [at(600)])
+        con.execute("INSERT INTO status VALUES ('A', ?, 2, NULL, true, true)", [at(600)])
+        assert rows(con) == twice
 
 
-@pytest.mark.parametrize("table", [False, True])
-def test_of_two_records_of_one_second_the_later_counts(monkeypatch, table):
-    if table:
-        monkeypatch.setattr(_record_keys, "_BITS", 10)
+def test_odd_stocks_need_no_room():
     with connection() as con:
-        status = [("A", at(0), 5), ("A", at(600), 9), ("A", at(600), 2), ("B", at(0), 4)]
+        status = [("A", at(0), 70_000), ("A", at(600), -4), ("A", at(900), 2), ("B", at(0), 4)]
         fill(con, [("v", at(1200), at(1500), "A", "B")], status)
         build_panel(con, by="hour", zone="UTC")
-        supply = con.execute("SELECT stock_end, removals FROM panel WHERE unique_id = 'A'").fetchall()
-        assert supply == [(1, 3)]
+        assert con.execute("SELECT stock_end FROM panel WHERE unique_id = 'A'").fetchone() == (1,)
 
 
 def test_fractions_of_a_second_are_put_in_order():
@@ -88,22 +63,23 @@ def test_fractions_of_a_second_are_put_in_order():
 
 
 @pytest.mark.parametrize("together", [1, 5, 1000])
-def test_batches_and_frames_of_any_size_give_the_same_panel(monkeypatch, together):
+def test_parts_batches_and_inserts_of_any_size_give_the_same_panel(monkeypatch, together):
     with connection() as con:
         world(con)
         whole = rows(con)
-        monkeypatch.setattr(_ledger, "_EVENTS_PER_BATCH", 50)  # a batch for each place
-        monkeypatch.setattr(_gathered, "_ROWS", together)
+        monkeypatch.setattr(_event_file, "_EVENTS_PER_BATCH", 50)  # a batch for each place
+        monkeypatch.setattr(_read_events, "_ROWS_AT_ONCE", 40)
+        monkeypatch.setattr(_rows, "_SLAB", together)
         assert rows(con) == whole
         held = {row[0] for row in con.execute("SHOW TABLES").fetchall()}
-        assert not held & {"_panel", "_rows", "_hub_rows", "_moves", "_records"}
+        assert not held & {"_panel", "_rows", "_hub_rows", "_paths"}
 
 
 def test_a_panel_of_before_stays_where_a_new_one_fails(monkeypatch):
     with connection() as con:
         world(con)
         before = rows(con)
-        monkeypatch.setattr(_ledger, "_EVENTS_PER_BATCH", 50)
+        monkeypatch.setattr(_event_file, "_EVENTS_PER_BATCH", 50)
 
         def fails(*_):
             raise RuntimeError("in the middle")
@@ -118,8 +94,8 @@ def test_a_panel_of_before_stays_where_a_new_one_fails(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_rows_stand_in_order_however_they_are_written(monkeypatch, together, threads):
     places = [f"p{n:03}" for n in range(300)]
-    monkeypatch.setattr(_rows, "_ROWS_AT_ONCE", 700)
-    monkeypatch.setattr(_gathered, "_ROWS", together)  # often fewer rows than there are places
+    monkeypatch.setattr(_event_file, "_EVENTS_PER_BATCH", 100)
+    monkeypatch.setattr(_rows, "_SLAB", together)  # often fewer rows than there are places
     with connection(threads) as con:
         fill(con, [("v", at(60 * n), at(60 * n + 600), place, "p000") for n, place in enumerate(places)])
         build_panel(con, by="hour", zone="UTC")
@@ -129,8 +105,8 @@ def test_rows_stand_in_order_however_they_are_written(monkeypatch, together, thr
 
 
 def test_who_stops_in_the_middle_leaves_no_thread(monkeypatch):
-    usual, before = sys.getswitchinterval(), set(threading.enumerate())
-    monkeypatch.setattr(_rows, "_ROWS_AT_ONCE", 24)
+    before = set(threading.enumerate())
+    monkeypatch.setattr(_event_file, "_EVENTS_PER_BATCH", 50)
 
     def stops(label, done, total):
         if label == "building rows":
@@ -142,7 +118,6 @@ def test_who_stops_in_the_middle_leaves_no_thread(monkeypatch):
             build_panel(con, by="hour", zone="UTC", progress=stops)
         assert caught.tb is not None  # which would keep alive what was not closed
         assert set(threading.enumerate()) <= before
-        assert sys.getswitchinterval() == usual
         assert rows(con)
 
 

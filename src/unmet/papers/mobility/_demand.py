@@ -78,7 +78,7 @@ def _make_city(source: CityDemand) -> "tuple[City, NDArray[np.datetime64]]":
 
 
 def _city_hubs(source: CityDemand) -> tuple[Demand, ...]:
-    from unmet.mobility._hubs import weighted_kmeans
+    from unmet.mobility import weighted_kmeans
     from unmet.papers.mobility._city_truth import hub_truths, sum_by_day
 
     city, days = _make_city(source)
@@ -129,7 +129,7 @@ def _city_rides(source: CityDemand) -> "tuple[duckdb.DuckDBPyConnection, NDArray
 
 
 def _trip_rides(source: Trips) -> "tuple[duckdb.DuckDBPyConnection, NDArray[np.datetime64]]":
-    from unmet.mobility._ledger import COUNTED
+    from unmet.mobility import COUNTED
     from unmet.tables import literal
 
     con = _open_trips(source)
@@ -163,7 +163,7 @@ def holidays_of(region: str | None, days: NDArray[np.datetime64]) -> NDArray[np.
     """Return which of the days are public holidays; none where no region is named."""
     if region is None:
         return np.zeros(len(days), bool)
-    from unmet.mobility._covariates import holiday_dates
+    from unmet.calendar import holiday_dates
 
     years: Sequence[int] = np.unique(days.astype("datetime64[Y]").astype(int) + 1970).tolist()
     return np.isin(days.astype("datetime64[D]"), np.array(holiday_dates(region, years), "datetime64[D]"))

@@ -34,18 +34,18 @@ def reduce_fleet(
 ) -> Reduction:
     """Write table `into`: the rides of `trips` without those of a random `share` of the vehicles.
 
-    All rides are latent demand, the rides kept are what a smaller fleet would have shown: on every row of a
+    All rides are latent demand; the rides kept are what a smaller fleet would have shown. On every row of a
     panel the censored count is at most the latent one. Build both panels with ``build_panel(…, trips=…)``.
 
     Parameters
     ----------
     share : α, the share of vehicles whose rides are removed, from 0 to 1.
-    seed : of the random choice; the choice depends on the set of vehicle ids and the seed only.
+    seed : of the random choice, which depends only on it and on the set of vehicle ids.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie between 0 and 1, got {share!r}")
     if into == trips:
-        raise ValueError("into must name another table than trips, whose rides stay as they are")
+        raise ValueError("into must name a different table than trips")
     row = con.execute(f"SELECT count(*), count(vehicle_id) FROM {identifier(trips)}").fetchone()
     assert row is not None
     if row[0] != row[1]:

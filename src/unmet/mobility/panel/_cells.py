@@ -1,4 +1,4 @@
-"""Places of free-floating vehicles: H3 cells in the stead of stations."""
+"""Places of free-floating vehicles: H3 cells instead of stations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmet.tables import identifier
 if TYPE_CHECKING:
     import duckdb
 
-_DECIMALS = 5  # about a metre; so that few distinct coordinates are left
+_DECIMALS = 5  # about a metre, to look up fewer distinct coordinates
 
 
 def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> str:

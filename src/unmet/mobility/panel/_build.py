@@ -1,4 +1,4 @@
-"""The panel: one row per place and period that says what was seen, what could be had and what was cut off."""
+"""Build the panel: one row per place and period with pickups, availability and what was cut off."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from unmet.mobility._availability import write_timeline
-from unmet.mobility._covariates import add_covariates, check_covariates
-from unmet.mobility._hubs import membership
-from unmet.mobility._ledger import close_ledger
-from unmet.mobility._panel_file import describe_panel
-from unmet.mobility._periods import Periods, check_zone, make_periods
-from unmet.mobility._places import cell_trips
-from unmet.mobility._rows import write_rows
-from unmet.mobility._stock import Books, Progress, fill_books
+from unmet.calendar import Periods, check_zone, make_periods
+from unmet.mobility.panel._cells import cell_trips
+from unmet.mobility.panel._covariates import add_covariates, check_covariates
+from unmet.mobility.panel._file import describe_panel
+from unmet.mobility.panel._hubs import membership
+from unmet.mobility.panel._ledger import Ledger, Progress, open_ledger
+from unmet.mobility.panel._rows import write_rows
+from unmet.mobility.panel._timeline import write_timeline
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +25,7 @@ _PLACES = ("station", "h3", "hub")
 
 @dataclass(frozen=True)
 class PanelReport:
-    """What the panel holds; the shares of time are over all places and the whole range."""
+    """What the panel holds; shares of time are over all places and the whole range."""
 
     rows: int
     places: int
@@ -77,9 +76,9 @@ def build_panel(
         threshold = max(0, S − M)        min(y, threshold) = min(latent, threshold) unless demand spills over
         stock_end = S + R + D − y − M
 
-    ``censored``: at some moment nothing could be rented. ``exposure``: the share of known, open time in
-    which something could; null where no time was known and open. ``threshold`` is 0 (it claims nothing)
-    where part of the period was closed or unknown, and null for hubs. ``ds`` is the naive UTC start of the
+    ``censored``: at some moment no vehicle could be rented. ``exposure``: the share of known, open time in
+    which one could; null where no time was known and open. ``threshold`` is 0 (it claims nothing) where
+    part of the period was closed or unknown, and null for hubs. ``ds`` is the naive UTC start of the
     local period. There is a row for every place and period of the range.
 
     Parameters
@@ -93,19 +92,19 @@ def build_panel(
     weather : CSV or Parquet file joined by local day or hour; `weather_keep` picks its rows.
     max_gap, feed : see :func:`availability`.
     trips : table of rides, for instance one written by :func:`reduce_fleet`.
-    timelines : places of which table ``timeline`` is written too (see :func:`availability`).
+    timelines : places for which to write table ``timeline`` as well (see :func:`availability`).
     progress : called with (what is being done, parts done, parts in all).
     """
     if places not in _PLACES:
         raise ValueError(f"places must be one of {', '.join(map(repr, _PLACES))}, got {places!r}")
     if (places == "hub") != (hubs is not None):
         raise ValueError("hubs= goes with places='hub': a number of hubs, a mapping or a file of place,hub")
-    check_zone(con, zone)
+    check_zone(zone)
     names = check_covariates(covariates, holidays)
     if places == "h3":
         trips = cell_trips(con, trips, h3_resolution)
     members = membership(con, hubs, trips) if hubs is not None else None
-    books = fill_books(
+    ledger = open_ledger(
         con,
         zone=zone,
         trips=trips,
@@ -114,12 +113,12 @@ def build_panel(
         feed=feed,
         progress=progress,
     )
-    periods = make_periods(con, by, zone, books.first, books.last)
-    seconds = write_rows(con, books, periods, members, progress)
+    periods = make_periods(by, zone, ledger.first, ledger.last)
+    seconds = write_rows(con, ledger, periods, members, progress)
     if timelines:
-        write_timeline(con, books, periods.first, periods.last, timelines)
-    close_ledger(con, books.ledger)
-    report = _report(con, books, periods, places, seconds)
+        write_timeline(con, ledger, periods.first, periods.last, timelines)
+    ledger.close()
+    report = _report(con, ledger, periods, places, seconds)
     added = add_covariates(con, zone, names, holidays, weather, weather_keep)
     describe_panel(
         con, {"zone": zone, "by": by, "kind": places, "counts": "rides not flagged, or over a day"}
@@ -128,7 +127,7 @@ def build_panel(
 
 
 def _report(
-    con: duckdb.DuckDBPyConnection, books: Books, periods: Periods, kind: str, seconds: dict[str, int]
+    con: duckdb.DuckDBPyConnection, ledger: Ledger, periods: Periods, kind: str, seconds: dict[str, int]
 ) -> dict[str, Any]:
     row = con.execute(
         "SELECT count(*), sum(y), count(*) FILTER (censored), count(*) FILTER (inferred) FROM panel"
@@ -145,17 +144,17 @@ def _report(
         "zone": periods.zone,
         "kind": kind,
         "pickups": int(row[1]),
-        "rides": books.ledger.rides + books.ledger.without_place,
-        "rides_without_place": books.ledger.without_place,
-        "rides_outside": books.ledger.rides - int(row[1]),
+        "rides": ledger.places.rides + ledger.places.without_place,
+        "rides_without_place": ledger.places.without_place,
+        "rides_outside": ledger.places.rides - int(row[1]),
         "rows_censored": row[2],
         "rows_inferred": row[3],
         "share_available": seconds["available_s"] / total,
         "share_empty": seconds["empty_s"] / total,
         "share_closed": seconds["closed_s"] / total,
         "share_unknown": seconds["unknown_s"] / total,
-        "feed": books.how.feed if books.how else None,
-        "inferred_from": books.inferred_from,
+        "feed": ledger.feed.kind if ledger.feed else None,
+        "inferred_from": ledger.inferred_from,
     }
 
 

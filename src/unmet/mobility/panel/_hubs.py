@@ -1,4 +1,4 @@
-"""Superhubs: stations that are looked at together, given by hand or found by weighted k-means."""
+"""Superhubs: groups of stations, given by hand or found by weighted k-means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmet.mobility._ledger import COUNTED, exists
+from unmet.mobility.panel._places import COUNTED, exists
 from unmet.tables import identifier
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def superhubs(
 
 
 def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read a list of hubs from CSV (``place,hub``) or JSON; a place may belong to one hub only."""
+    """Read hubs from CSV (``place,hub``) or JSON; a place belongs to one hub only."""
     path = Path(path)
     text = path.read_text(encoding="utf-8-sig")
     pairs: list[tuple[str, str]] = []
@@ -132,7 +132,7 @@ def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: i
 
 
 def weighted_kmeans(points: np.ndarray, weight: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Labels that make the weighted sum of squared distances small: Lloyd's steps from 20 seeded starts."""
+    """Return labels with a small weighted sum of squared distances: Lloyd's steps from 20 seeded starts."""
     rng = np.random.default_rng(seed)
     best, best_label = np.inf, np.zeros(len(points), int)
     for _ in range(_RESTARTS):

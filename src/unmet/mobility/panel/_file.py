@@ -1,4 +1,4 @@
-"""Panel files: written whole or not at all, in a fixed order, with their zone and meaning inside."""
+"""Panel files: written completely or not at all, in a fixed order, with zone and meaning inside."""
 
 from __future__ import annotations
 
@@ -12,35 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmet.mobility._ledger import exists
+from unmet.mobility.panel._columns import PANEL_COLUMNS
+from unmet.mobility.panel._places import exists
 from unmet.runs import atomic_write
 from unmet.tables import literal, parquet_notes, private_folder, read_parquet
 
 if TYPE_CHECKING:
     import duckdb
 
-MEANING = {
-    "unique_id": "place: station, H3 cell or hub",
-    "ds": "start of the local period, naive UTC",
-    "y": "pickups seen",
-    "censored": "at some moment of the period no vehicle could be rented",
-    "exposure": "share of known, open time in which a vehicle could be rented; null: no such time",
-    "threshold": "stock at the start less removals; 0 claims nothing; null for hubs",
-    "supply": "stock at the start + returns + deliveries; y never exceeds it",
-    "returns": "vehicles that rides brought",
-    "deliveries": "vehicles that came without a ride",
-    "removals": "vehicles that left without a ride",
-    "stock_start": "vehicles at the start of the period",
-    "stock_end": "vehicles at its end",
-    "capacity": "docks",
-    "inferred": "stock of some moment rests on rides alone",
-    "observed": "share of the period in which the place was known and open",
-}
+_MEANING = {column.name: column.meaning for column in PANEL_COLUMNS}
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Columns of a panel as NumPy arrays, with what the file says about itself (zone, by, kind, …)."""
+    """Columns of a panel as NumPy arrays, with the notes of its file (zone, by, kind, …)."""
 
     columns: dict[str, np.ndarray]
     about: dict[str, str]
@@ -52,7 +37,7 @@ class Panel:
         return self.columns[name]
 
     def frame(self, library: str = "pandas") -> Any:
-        """The columns as a data frame of an installed library, ``"pandas"`` or ``"polars"``."""
+        """Return the columns as a data frame of ``"pandas"`` or ``"polars"``."""
         if library not in ("pandas", "polars"):
             raise ValueError(f"library must be 'pandas' or 'polars', got {library!r}")
         module: Any = __import__(library)
@@ -60,7 +45,7 @@ class Panel:
 
 
 def describe_panel(con: duckdb.DuckDBPyConnection, about: Mapping[str, str]) -> None:
-    """Keep what is to be written into the file beside the panel."""
+    """Store the notes that :func:`write_panel` writes into the file."""
     con.execute("CREATE OR REPLACE TABLE panel_about (key VARCHAR, value VARCHAR)")
     con.executemany("INSERT INTO panel_about VALUES (?, ?)", [list(pair) for pair in about.items()])
 
@@ -88,7 +73,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
             options = "FORMAT csv, HEADER true"
         else:
             notes = {f"unmet.{key}": value for key, value in about.items()}
-            notes |= {f"unmet.column.{name}": MEANING[name] for name in names if name in MEANING}
+            notes |= {f"unmet.column.{name}": _MEANING[name] for name in names if name in _MEANING}
             options = f"{parquet_notes(notes)}, COMPRESSION_LEVEL 1"
         order = "" if _in_order(con) else " ORDER BY unique_id, ds"
         con.execute(f"COPY (FROM panel{order}) TO {literal(str(staged))} ({options})")
@@ -98,7 +83,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
 
 
 def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the rows already stand by place and time, as `build_panel` leaves them: sorting costs more."""
+    """Return whether rows are already ordered, as `build_panel` leaves them: sorting costs more."""
     row = con.execute("""
         SELECT count(*)
         FROM (SELECT unique_id, ds, lag(unique_id) OVER () AS before, lag(ds) OVER () AS earlier FROM panel)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmet.forecasting._calendar import make_calendar, next_periods
+from unmet.calendar import make_calendar, next_periods
 
 ZONE = "America/New_York"
 

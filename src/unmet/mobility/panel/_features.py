@@ -1,4 +1,4 @@
-"""Features of a panel from its own past: lags that know whether they are bounds, means of exact periods."""
+"""Features from the past of a panel: lags that are marked where they are bounds, means of exact periods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-_CALENDAR = ("hour", "weekday", "month")
+from unmet.mobility.panel._covariates import CALENDAR
 
 
 def add_features(
@@ -38,9 +38,9 @@ def add_features(
     for name, numbers in (("lags", lags), ("rolling", rolling)):
         if any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1 for n in numbers):
             raise ValueError(f"{name} must be whole numbers of at least 1, got {list(numbers)!r}")
-    wrong = [name for name in calendar if name not in _CALENDAR]
+    wrong = [name for name in calendar if name not in CALENDAR]
     if wrong:
-        raise ValueError(f"calendar: {wrong[0]!r} is not one of {', '.join(_CALENDAR)}")
+        raise ValueError(f"calendar: {wrong[0]!r} is not one of {', '.join(CALENDAR)}")
     if calendar and zone is None:
         raise ValueError("calendar features are local: give zone, for instance zone='America/New_York'")
     frame = nw.from_native(panel, eager_only=True)
@@ -77,7 +77,7 @@ def _with_index(series: Any, index: Any) -> Any:
 
 
 def _starts(places: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """Position of the first row of each row's place, after making sure that no period is missing."""
+    """Return the first row of each row's place; refuse missing periods."""
     if not len(places):
         return np.zeros(0, int)
     first = np.concatenate([[True], places[1:] != places[:-1]])

@@ -1,4 +1,4 @@
-"""Where the places of a panel are: names, coordinates and docks, as far as anything says so."""
+"""Names, coordinates and docks of the places of a panel, as far as they are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmet.mobility._ledger import COUNTED, exists
+from unmet.mobility.panel._places import COUNTED, exists
 from unmet.tables import Columns, plain
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ _NONE = (
 
 
 def place_table(con: duckdb.DuckDBPyConnection, kind: str) -> Columns:
-    """One row per place of table ``panel``: ``unique_id, name, lat, lng, capacity``, ordered by id.
+    """Return one row per place of table ``panel``: ``unique_id, name, lat, lng, capacity``, ordered by id.
 
     A station has its own coordinates, else the mean start of its rides; a cell its centre; a hub the mean of
-    its stations and the sum of their docks. What nobody says is NaN, and a place without a name has its id.
+    its stations and the sum of their docks. Unknown values are NaN; a place without a name gets its id.
 
     Parameters
     ----------

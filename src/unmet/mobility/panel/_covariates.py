@@ -1,23 +1,21 @@
-"""Covariates of the panel: local calendar, holidays and a weather file."""
+"""Covariates of the panel: the local calendar, holidays and a weather file."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmet.tables import identifier, literal, literal_path
+import numpy as np
+
+from unmet.calendar import holiday_dates, local_seconds
+from unmet.tables import identifier, literal_path
 
 if TYPE_CHECKING:
     import duckdb
 
-_CALENDAR = {
-    "hour": "hour(local)::TINYINT",
-    "weekday": "(isodow(local) - 1)::TINYINT",  # 0 is Monday, as in Python and pandas
-    "month": "month(local)::TINYINT",
-}
+CALENDAR = ("hour", "weekday", "month")
 _WHEN = ("ds", "date", "time", "datetime", "timestamp", "day", "valid_time")
 
 
@@ -27,26 +25,12 @@ def check_covariates(covariates: Sequence[str], holidays: str | None) -> tuple[s
         raise ValueError(f"covariates must be a list of names, got the text {covariates!r}")
     wanted: list[str] = []
     for name in covariates:
-        if name != "calendar" and name not in _CALENDAR:
-            raise ValueError(f"covariates: {name!r} is not one of calendar, {', '.join(_CALENDAR)}")
-        wanted += list(_CALENDAR) if name == "calendar" else [name]
+        if name != "calendar" and name not in CALENDAR:
+            raise ValueError(f"covariates: {name!r} is not one of calendar, {', '.join(CALENDAR)}")
+        wanted += list(CALENDAR) if name == "calendar" else [name]
     if holidays is not None:
         holiday_dates(holidays, [2020])
     return tuple(dict.fromkeys(wanted))
-
-
-def holiday_dates(region: str, years: Sequence[int]) -> list[date]:
-    """Dates of public holidays in a country (``"DK"``) or one of its parts (``"US-NJ"``)."""
-    import holidays
-
-    country, _, part = region.partition("-")
-    try:
-        found = holidays.country_holidays(country, subdiv=part or None, years=list(years))
-    except NotImplementedError:
-        raise ValueError(
-            f"holidays={region!r} is not a known country or part; write for instance 'US-NJ'"
-        ) from None
-    return sorted(found)
 
 
 def add_covariates(
@@ -62,17 +46,10 @@ def add_covariates(
         raise ValueError("weather_keep= picks rows of a weather file; give weather= too")
     if not calendar and holidays is None and weather is None:
         return ()
-    columns = [f"{_CALENDAR[name]} AS {name}" for name in calendar]
-    joins = ""
-    if holidays is not None:
-        ends = con.execute("SELECT year(min(ds)) - 1, year(max(ds)) + 1 FROM panel").fetchone()
-        assert ends is not None
-        days = holiday_dates(holidays, range(ends[0], ends[1] + 1))
-        con.execute("CREATE OR REPLACE TEMP TABLE _holidays (day DATE)")
-        con.executemany("INSERT INTO _holidays VALUES (?)", [[day] for day in days])
-        joins += " LEFT JOIN (SELECT day FROM _holidays) h ON h.day = local::DATE"
-        columns.append("h.day IS NOT NULL AS holiday")
     names = [*calendar, *(["holiday"] if holidays is not None else [])]
+    columns = [f"m.{name}" for name in names]
+    _write_moments(con, zone, holidays)
+    joins = "JOIN _moments m USING (ds)"
     if weather is not None:
         values, moment = _read_weather(con, weather, weather_keep or {})
         joins += f" LEFT JOIN _weather w ON w.moment = {moment}"
@@ -80,11 +57,32 @@ def add_covariates(
         names += values
     con.execute(f"""
         CREATE OR REPLACE TABLE panel AS
-        SELECT p.* EXCLUDE (local), {", ".join(columns)}
-        FROM (SELECT *, timezone({literal(zone)}, make_timestamptz(epoch_us(ds))) AS local FROM panel) p
-        {joins}
-        ORDER BY unique_id, ds""")
+        SELECT p.*, {", ".join(columns)} FROM panel p {joins} ORDER BY unique_id, ds""")
+    con.execute("DROP TABLE _moments")
     return tuple(names)
+
+
+def _write_moments(con: duckdb.DuckDBPyConnection, zone: str, holidays: str | None) -> None:
+    """Write ``_moments(ds, local, hour, weekday, month, holiday)`` for the periods of the panel."""
+    ds = con.execute("SELECT DISTINCT ds FROM panel ORDER BY ds").fetchnumpy()["ds"].astype("datetime64[us]")
+    local = local_seconds(ds, zone).astype("datetime64[s]")
+    day = local.astype("datetime64[D]")
+    years = np.unique(local.astype("datetime64[Y]").astype(int) + 1970).tolist()
+    dates = [] if holidays is None else holiday_dates(holidays, years)
+    moments = {
+        "ds": ds,
+        "local": local.astype("datetime64[us]"),
+        "hour": (local - day).astype(np.int64) // 3600,
+        "weekday": (day.astype(np.int64) + 3) % 7,  # 0 is Monday, as in Python and pandas
+        "month": local.astype("datetime64[M]").astype(np.int64) % 12 + 1,
+        "holiday": np.isin(day, np.array(dates, "datetime64[D]")),
+    }
+    con.register("_frame", moments)
+    con.execute("""
+        CREATE OR REPLACE TEMP TABLE _moments AS
+        SELECT ds, local, hour::TINYINT AS hour, weekday::TINYINT AS weekday, month::TINYINT AS month, holiday
+        FROM _frame""")
+    con.unregister("_frame")
 
 
 def _read_weather(
@@ -139,7 +137,7 @@ def _is_number(kind: str) -> bool:
 
 
 def _check_weather(con: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str]) -> str:
-    """``"hour"`` or ``"day"``, whichever has one row each."""
+    """Return ``"hour"`` or ``"day"``, whichever the file has one row for."""
     row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
                                 count(DISTINCT moment::DATE), bool_or(moment <> moment::DATE)
                          FROM _weather""").fetchone()

@@ -1,4 +1,4 @@
-"""Stock of places with status records: rides and records reconciled into operator moves."""
+"""Status records and rides reconciled: what rides do not explain is a move by the operator."""
 
 from __future__ import annotations
 
@@ -6,38 +6,63 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmet.mobility._keys import (
+from unmet.mobility.panel._event_file import Batch
+from unmet.mobility.panel._events import (
     EDGE,
     IS_CLOSED,
     IS_OPEN,
     IS_UNKNOWN,
     PICKUP,
+    RECORD,
     RETURN,
     pack,
     pack_moves,
     unpack,
 )
-from unmet.mobility._record_keys import Records
 
-_RECORD = 7  # after everything else: a record shows what its second ended with
-_NET = np.array([0, 0, 0, 0, 1, -1, 0, 0], np.int8)  # what a ride changes, by kind
-QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
+_NET = np.array([0, 0, 0, 0, 1, -1, 0, 0, 0], np.int8)  # what a ride changes, by kind
+_QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
 _CONTRADICTED = 2 * 3600
 _SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
-class Listening:
-    """How to read a feed: its kind, the longest silence (None: as the kind suggests), its clock, its end."""
+class Feed:
+    """How to read a status feed.
 
-    feed: str
+    Attributes
+    ----------
+    kind : "events" or "snapshots".
+    max_gap : seconds without a record after which stock is unknown; None: as suits the kind.
+    skew : seconds by which its clock may differ from that of the rides.
+    last : last known second.
+    """
+
+    kind: str
     max_gap: int | None
     skew: int
     last: int
 
     @property
     def limit(self) -> int:
-        return QUIET[self.feed] if self.max_gap is None else self.max_gap
+        return _QUIET[self.kind] if self.max_gap is None else self.max_gap
+
+
+@dataclass(frozen=True)
+class Records:
+    """Status records in order of place and second, one for each: stock, and whether the place was open."""
+
+    no: np.ndarray
+    t: np.ndarray
+    level: np.ndarray
+    open: np.ndarray
+
+    @classmethod
+    def of(cls, batch: Batch, levels: np.ndarray) -> Records:
+        """Return the records among the events of a batch."""
+        no, t, kind = unpack(batch.keys)
+        held = kind == RECORD
+        return cls(no[held], t[held], levels[batch.value >> 1], (batch.value & 1).astype(bool))
 
 
 @dataclass(frozen=True)
@@ -53,8 +78,8 @@ class Reconciled:
 class _Merged:
     """Rides and records in order, with running counts.
 
-    `mark` is where each record stands, `last` the last record at each event, and `rests` the one that its
-    stock rests on: the last one, or the place's first one read backwards.
+    `mark` is the position of each record, `last` the last record at each event, and `rests` the record that
+    an event's stock rests on: the last one, or the first one of the place read backwards.
     """
 
     keys: np.ndarray
@@ -68,11 +93,9 @@ class _Merged:
     rests: np.ndarray
 
 
-def _merge(rides: np.ndarray, records: Records, places: int) -> _Merged:
-    keys = np.concatenate([rides, pack(records.no, records.t, _RECORD)])
-    keys.sort()
+def _merge(keys: np.ndarray, records: Records, places: int) -> _Merged:
     no, t, kind = unpack(keys)
-    record = kind == _RECORD
+    record = kind == RECORD
     last = np.cumsum(record, dtype=np.int32) - np.int32(1)
     first = np.searchsorted(records.no, np.arange(places)).astype(np.int32)
     return _Merged(
@@ -88,25 +111,25 @@ def _merge(rides: np.ndarray, records: Records, places: int) -> _Merged:
     )
 
 
-def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) -> Reconciled:
+def reconcile(keys: np.ndarray, records: Records, places: int, feed: Feed) -> Reconciled:
     """Explain the records by rides, and what rides do not explain by moves of the operator.
 
     Between two records the stock follows the rides. The rest is a move and is booked at the later record,
     except where a pickup shows that a vehicle had already come: then it is booked at that pickup. Removals
-    between two snapshots are booked as early as the pickups allow. A record whose clock runs up to
-    `skew` seconds before or behind the rides' clock is corrected where that explains two opposite moves
-    around it.
+    between two snapshots are booked as early as the pickups allow. A record whose clock is up to
+    `skew` seconds ahead of or behind the clock of the rides is corrected where that explains two
+    opposite moves around it.
 
     Parameters
     ----------
-    rides : packed pickups and returns of places that have records.
-    records : at least one for each of these places.
+    keys : pickups, returns and records of places that have records, packed and sorted.
+    records : the same records, at least one for each of these places.
     """
-    merged = _merge(rides, records, places)
+    merged = _merge(keys, records, places)
     no, net, mark = merged.no, merged.net, merged.mark
     same = np.zeros(len(mark), bool)  # the record before is of the same place
     same[1:] = records.no[1:] == records.no[:-1]
-    base = _corrected(merged, records, same, how.skew) - net[mark]
+    base = _corrected(merged, records, same, feed.skew) - net[mark]
     path = base[merged.rests] + net
     # A stretch starts with a record, or with a place.
     begins = merged.record.copy()
@@ -121,12 +144,12 @@ def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) 
     ends = (ending >= 0) & (no[starts[np.maximum(ending, 0)]] == records.no)
     residual = base - before - np.where(ends, needed[np.maximum(ending, 0)], 0)
     moves = [brought]
-    if how.feed == "snapshots":
+    if feed.kind == "snapshots":
         lowest = np.minimum.reduceat(path, starts) if len(starts) else path
         previous = np.r_[records.t[:1], records.t[:-1]]
         span = records.t - previous
         early = np.where(
-            same & (span > 1) & (span <= how.limit),
+            same & (span > 1) & (span <= feed.limit),
             np.clip(lowest[np.maximum(ending, 0)], 0, np.maximum(-residual, 0)),
             0,
         )
@@ -138,11 +161,11 @@ def reconcile(rides: np.ndarray, records: Records, places: int, how: Listening) 
     # Running counts go on from place to place: take off what earlier places left.
     begin = np.searchsorted(no, records.no[first])
     opening[records.no[first]] = base[first] + np.where(begin > 0, net[begin - 1], 0)
-    return Reconciled(np.concatenate(moves), _regimes(merged, records, same, how), opening)
+    return Reconciled(np.concatenate(moves), _regimes(merged, records, same, feed), opening)
 
 
 def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -> np.ndarray:
-    """Levels of the records, shifted by rides that their clock has already, or not yet, seen."""
+    """Return the levels of the records, shifted by rides their clock has already, or not yet, counted."""
     level = records.level
     free = level - merged.net[merged.mark]
     came = np.where(same, np.diff(free, prepend=0), 0)
@@ -152,7 +175,9 @@ def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -
         return level
     no, t = records.no[odd], records.t[odd]
     earlier, later = np.maximum(t - skew, records.t[odd - 1]), np.minimum(t + skew, records.t[odd + 1])
-    at = [np.searchsorted(merged.keys, pack(no, moment, 7), "right") - 1 for moment in (earlier, t, later)]
+    at = [
+        np.searchsorted(merged.keys, pack(no, moment, RECORD), "right") - 1 for moment in (earlier, t, later)
+    ]
     taken, back = np.cumsum(merged.kind == PICKUP), np.cumsum(merged.kind == RETURN)
     low = np.minimum(
         np.minimum(-came[odd], comes[odd]), taken[at[2]] - taken[at[1]] + back[at[1]] - back[at[0]]
@@ -168,7 +193,7 @@ def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -
 def _brought(
     merged: _Merged, path: np.ndarray, stretch: np.ndarray, stretches: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Deliveries that the pickups prove, booked at those pickups, and their sum for each stretch."""
+    """Return the deliveries that pickups prove, booked at those pickups, and their sum for each stretch."""
     needed = np.zeros(stretches, np.int64)
     below = np.flatnonzero(path < 0)
     below = below[~merged.record[below]]
@@ -187,20 +212,20 @@ def _brought(
     return pack_moves(merged.no[held], merged.t[held], more), needed
 
 
-def _regimes(merged: _Merged, records: Records, same: np.ndarray, how: Listening) -> np.ndarray:
-    """Events that say from when a place was open, closed or unknown."""
+def _regimes(merged: _Merged, records: Records, same: np.ndarray, feed: Feed) -> np.ndarray:
+    """Return events that say from when a place was open, closed or unknown."""
     follows = np.r_[same[1:], np.zeros(min(1, len(same)), bool)]
-    until = np.where(follows, np.r_[records.t[1:], records.t[:1]], how.last)
-    kind = np.where(until - records.t > how.limit, IS_UNKNOWN, np.where(records.open, IS_OPEN, IS_CLOSED))
+    until = np.where(follows, np.r_[records.t[1:], records.t[:1]], feed.last)
+    kind = np.where(until - records.t > feed.limit, IS_UNKNOWN, np.where(records.open, IS_OPEN, IS_CLOSED))
     changes = np.r_[True, kind[1:] != kind[:-1]] | ~same if len(kind) else same
-    if how.feed != "events" or how.max_gap is not None:
+    if feed.kind != "events" or feed.max_gap is not None:
         return pack(records.no[changes], records.t[changes], kind[changes])
-    # A ride is a change: a feed of changes that stays silent for hours after one was not listening.
+    # A ride is a change: a feed of changes without a record for hours after one was down.
     silent = until - records.t > _CONTRADICTED
     after = np.flatnonzero(~merged.record & (merged.rests == merged.last) & silent[merged.rests])
     on, t = merged.last[after], merged.t[after]
-    deaf = (t > records.t[on] + how.skew) & (until[on] - t > _CONTRADICTED)
-    # After such a silence the next record is heard again, whatever it says.
+    deaf = (t > records.t[on] + feed.skew) & (until[on] - t > _CONTRADICTED)
+    # The next record after that counts again, whatever it says.
     heard = on[deaf] + 1
     changes[heard[heard < len(changes)]] = True
     return np.concatenate(
@@ -211,13 +236,19 @@ def _regimes(merged: _Merged, records: Records, same: np.ndarray, how: Listening
     )
 
 
-def kind_of_feed(rides: np.ndarray, records: Records) -> str:
-    """``"events"`` if most rides have a record in the same few seconds, else ``"snapshots"``.
+def kind_of_feed(keys: np.ndarray, records: Records) -> str:
+    """Return ``"events"`` if most rides have a record within the same few seconds, else ``"snapshots"``.
 
-    A feed of changes is silent while nothing changes, so its silence carries the last record forward;
-    in a feed of snapshots silence means that nobody looked. Without a ride: ``"snapshots"`` if most records
-    repeat the one before.
+    A feed of changes is silent while nothing changes, so its silence carries the last record forward.
+    In a feed of snapshots silence means that nobody looked. Without rides, return ``"snapshots"`` if most
+    records repeat the one before.
+
+    Parameters
+    ----------
+    keys : events of places, packed; only pickups and returns at places with records count.
     """
+    no, _, kind = unpack(keys)
+    rides = keys[((kind == PICKUP) | (kind == RETURN)) & np.isin(no, records.no)]
     no, t, _ = unpack(rides[:: 1 + len(rides) // _SAMPLE])
     if not len(t):
         repeats = (np.diff(records.no) == 0) & (np.diff(records.level) == 0) & ~np.diff(records.open)

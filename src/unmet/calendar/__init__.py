@@ -1,0 +1,32 @@
+"""The one calendar: zones, the local clock, periods, kinds of day, holidays, the operating day,
+and tables laid out as places × periods.
+
+Moments are naive UTC or seconds since 1970. Local days may have 23 or 25 hours.
+"""
+
+from unmet.calendar._holidays import holiday_dates
+from unmet.calendar._layout import Layout, lay_out
+from unmet.calendar._local_times import Calendar, make_calendar
+from unmet.calendar._operating_day import DAY_STARTS, WEEKDAYS, operating_day, same_weekday
+from unmet.calendar._periods import Periods, interval_seconds, local_day, make_periods, next_periods
+from unmet.calendar._zones import check_zone, local_seconds, utc_offset
+
+__all__ = [
+    "DAY_STARTS",
+    "WEEKDAYS",
+    "Calendar",
+    "Layout",
+    "Periods",
+    "check_zone",
+    "holiday_dates",
+    "interval_seconds",
+    "lay_out",
+    "local_day",
+    "local_seconds",
+    "make_calendar",
+    "make_periods",
+    "next_periods",
+    "operating_day",
+    "same_weekday",
+    "utc_offset",
+]

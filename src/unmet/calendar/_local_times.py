@@ -1,0 +1,49 @@
+"""What the local clock and calendar say at the start of periods: hour, weekday, kind of day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.calendar._zones import local_seconds
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Local time at the start of each of T periods.
+
+    Attributes
+    ----------
+    cell : kind of day (working day, Saturday, Sunday) and hour, 72 cells; by day the weekday, 7 cells.
+    week : hour of the week, 168; by day the weekday.
+    day : local day as days since 1970.
+    hour, weekday : local; Monday is 0. By day, the hour is 0.
+    years : time in years since 1970, for trends.
+    """
+
+    cell: Whole
+    week: Whole
+    day: Whole
+    hour: Whole
+    weekday: Whole
+    years: NDArray[np.float64]
+    cells: int
+    weeks: int
+
+
+def make_calendar(ds: NDArray[np.datetime64], zone: str, by: str) -> Calendar:
+    """Return the calendar of periods that start at `ds` (naive UTC), by ``"hour"`` or ``"day"``."""
+    seconds = ds.astype("datetime64[s]").astype(np.int64)
+    local = local_seconds(ds, zone)
+    day = local // 86_400
+    hour = (local % 86_400) // 3600
+    weekday = (day + 3) % 7  # 1 January 1970 was a Thursday
+    kind = np.maximum(weekday - 4, 0)
+    years = seconds / (365.25 * 86_400)
+    if by == "day":
+        return Calendar(weekday, weekday, day, hour * 0, weekday, years, 7, 7)
+    return Calendar(kind * 24 + hour, weekday * 24 + hour, day, hour, weekday, years, 72, 168)

@@ -1,0 +1,28 @@
+"""The operating day: from four o'clock to four o'clock local time, when the streets are quietest."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.calendar._local_times import Calendar
+
+DAY_STARTS = 4  # local hour
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def operating_day(calendar: Calendar, by: str) -> NDArray[np.int64]:
+    """Return the operating day of each period as days since 1970; by day it is the local day.
+
+    The hours before four o'clock belong to the day before.
+    """
+    return calendar.day - (calendar.hour < DAY_STARTS) if by == "hour" else calendar.day
+
+
+def same_weekday(days: NDArray[np.int64], day: int, count: int) -> NDArray[np.int64]:
+    """Return the positions of the last `count` of `days` on the weekday of `day`: the last four Thursdays.
+
+    >>> same_weekday(np.arange(100, 130), 131, 2)
+    array([17, 24])
+    """
+    return np.flatnonzero((days - day) % 7 == 0)[-count:]

@@ -1,0 +1,1 @@
+"""From canonical trips, status and stations to the demand panel."""

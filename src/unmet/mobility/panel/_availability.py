@@ -1,0 +1,89 @@
+"""Availability: the stock of places over time, and when it was available, empty, closed or unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unmet.mobility.panel._events import CHANGE, EDGE, IS_CLOSED, IS_OPEN, IS_UNKNOWN, RECORD, pack, unpack
+from unmet.mobility.panel._ledger import Ledger
+from unmet.mobility.panel._reconciliation import Records, reconcile
+
+AVAILABLE, EMPTY, CLOSED, UNKNOWN = range(4)
+STATES = ("available", "empty", "closed", "unknown")
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Segments in order of place and time, one per event: the place's stock and state until the next event.
+
+    An event of kind EDGE comes at the start of each period, before anything that happens in that second, so
+    its level is the stock at the start.
+
+    Attributes
+    ----------
+    no : number of the place within the batch.
+    t, until : first second, and the first one after.
+    kind : of the event at `t`.
+    level : stock after the event: the opening stock plus all rides and moves so far.
+    state : AVAILABLE, EMPTY, CLOSED or UNKNOWN.
+    """
+
+    no: np.ndarray
+    t: np.ndarray
+    until: np.ndarray
+    kind: np.ndarray
+    level: np.ndarray
+    state: np.ndarray
+
+
+def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: int) -> Segments:
+    """Return the segments of a run of places, cut at the starts of periods (`edges`) and at `last`.
+
+    Parameters
+    ----------
+    numbers : first and last place.
+    """
+    batch = ledger.events.fetch(*numbers)
+    places, everywhere = batch.places, np.arange(batch.places)
+    observed = ledger.places.observed[numbers[0] : numbers[1] + 1]
+    moves, opening = np.zeros(0, np.int64), np.zeros(places, np.int64)
+    regimes = [pack(everywhere[~observed], int(edges[0]), IS_OPEN)]
+    no, _, kind = unpack(batch.keys)
+    if ledger.feed is not None and observed.any():
+        seen = batch.keys if observed.all() else batch.keys[observed[no]]
+        found = reconcile(seen, Records.of(batch, ledger.levels), places, ledger.feed)
+        moves, opening = found.moves, found.opening
+        regimes.append(found.regimes)
+    periods = pack(np.repeat(everywhere, len(edges)), np.tile(edges, places), EDGE)
+    keys = np.concatenate([periods, *regimes, batch.keys[kind != RECORD], moves])
+    keys.sort()
+    no, t, kind = unpack(keys)
+    if len(t) and t.max() >= last:
+        inside = t < last
+        no, t, kind = no[inside], t[inside], kind[inside]
+    starts = np.searchsorted(no, everywhere)  # every place has an edge
+    lengths = np.diff(starts, append=len(no))
+    total = np.cumsum(CHANGE[kind], dtype=np.int64)
+    level = total + np.repeat(opening - np.where(starts > 0, total[starts - 1], 0), lengths)
+    until = np.empty_like(t)
+    until[:-1] = t[1:]
+    until[starts + lengths - 1] = last
+    return Segments(no, t, until, kind, level, _states(kind, level, starts))
+
+
+def _states(kind: np.ndarray, level: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the state of each segment.
+
+    A place is unknown until an event says what it is. While it is open it is empty when no vehicle is left.
+    """
+    says = np.flatnonzero((kind >= IS_OPEN) & (kind <= IS_UNKNOWN))
+    turns = np.concatenate([starts, says])
+    order = np.argsort(turns, kind="stable")
+    regimes = np.concatenate([np.full(len(starts), IS_UNKNOWN, np.int8), kind[says]])[order]
+    regime = np.repeat(regimes - np.int8(IS_OPEN), np.diff(turns[order], append=len(kind)))
+    return np.where(regime == 0, level <= 0, regime + 1)
+
+
+assert (CLOSED, UNKNOWN) == (IS_CLOSED - IS_OPEN + 1, IS_UNKNOWN - IS_OPEN + 1)

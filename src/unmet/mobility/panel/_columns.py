@@ -1,0 +1,64 @@
+"""The columns of a panel: name, type, meaning, and how each follows from the sums of a place and period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the panel.
+
+    Attributes
+    ----------
+    sql : expression over the sums of a place and period (see `_rows`); seconds end in ``_s``.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    sql: str
+
+
+PANEL_COLUMNS = (
+    Column("unique_id", "VARCHAR", "place: station, H3 cell or hub", "unique_id"),
+    Column("ds", "TIMESTAMP", "start of the local period, naive UTC", "make_timestamp(start * 1000000)"),
+    Column("y", "INTEGER", "pickups seen", "y"),
+    Column("censored", "BOOLEAN", "at some moment of the period no vehicle could be rented", "empty_s > 0"),
+    Column(
+        "exposure",
+        "DOUBLE",
+        "share of known, open time in which a vehicle could be rented; null: no such time",
+        "exposure",
+    ),
+    Column(
+        "threshold",
+        "INTEGER",
+        "stock at the start less removals; 0 claims nothing; null for hubs",
+        "CASE WHEN usable IS NULL THEN NULL WHEN usable THEN greatest(0, stock_start - removals) ELSE 0 END",
+    ),
+    Column(
+        "supply",
+        "INTEGER",
+        "stock at the start + returns + deliveries; y never exceeds it",
+        "stock_start + returns + deliveries",
+    ),
+    Column("returns", "INTEGER", "vehicles that rides brought", "returns"),
+    Column("deliveries", "INTEGER", "vehicles that came without a ride", "deliveries"),
+    Column("removals", "INTEGER", "vehicles that left without a ride", "removals"),
+    Column("stock_start", "INTEGER", "vehicles at the start of the period", "stock_start"),
+    Column("stock_end", "INTEGER", "vehicles at its end", "stock_end"),
+    Column("capacity", "INTEGER", "docks", "capacity"),
+    Column("inferred", "BOOLEAN", "stock of some moment rests on rides alone", "inferred"),
+    Column(
+        "observed",
+        "DOUBLE",
+        "share of the period in which the place was known and open",
+        "(available_s + empty_s) / (available_s + empty_s + closed_s + unknown_s)::DOUBLE",
+    ),
+)
+
+
+def select_columns() -> str:
+    """Return the SELECT that makes the columns, without its FROM."""
+    return "SELECT " + ", ".join(f"({c.sql})::{c.type} AS {c.name}" for c in PANEL_COLUMNS)

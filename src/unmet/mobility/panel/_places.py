@@ -1,0 +1,138 @@
+"""The places of a panel: which there are, their numbers, docks and status records, and the rides they saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmet.tables import identifier
+
+if TYPE_CHECKING:
+    import duckdb
+
+# A ride of more than a day was still demand; other flagged rides (zero length, service, tests) are not.
+COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
+KNOWN = 'available IS NOT NULL AND "at" IS NOT NULL'  # records that say anything
+_NO_STATUS = (
+    '(SELECT NULL::VARCHAR AS place, NULL::TIMESTAMP AS "at", NULL::INTEGER AS available WHERE false)'
+)
+_NO_DOCKS = "SELECT NULL::VARCHAR AS place, NULL::INTEGER AS capacity WHERE false"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many rows there are, and their first and last microsecond since 1970."""
+
+    rows: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places in order of their names, and how many rides and records they have.
+
+    Attributes
+    ----------
+    capacity : docks of each place; -1 where no file says.
+    observed : which places have status records.
+    rides, without_place : counted rides that start at a place, and those without a start place.
+    first_ride, last_ride : first and last start, in seconds since 1970.
+    starts, ends, records : rows of each kind of event; None where there are none.
+    """
+
+    capacity: np.ndarray
+    observed: np.ndarray
+    rides: int
+    without_place: int
+    first_ride: int
+    last_ride: int
+    starts: Extent | None
+    ends: Extent | None
+    records: Extent | None
+
+    def __len__(self) -> int:
+        return len(self.observed)
+
+
+def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Return whether a table or view of that name exists and has a row."""
+    import duckdb
+
+    try:
+        return con.execute(f"SELECT 1 FROM {identifier(table)} LIMIT 1").fetchone() is not None
+    except duckdb.CatalogException:
+        return False
+
+
+def number_places(con: duckdb.DuckDBPyConnection, trips: str, *, status: bool, docks: bool) -> Places:
+    """Write ``_places(no, place, capacity, observed)``, numbered by name, and count rides and records.
+
+    Parameters
+    ----------
+    trips : name of the canonical trips table.
+    status, docks : whether tables ``status`` and ``stations`` describe these places.
+    """
+    if not exists(con, trips):
+        raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _recorded AS
+        SELECT place, count(moment) AS records, epoch_us(min(moment)) AS first, epoch_us(max(moment)) AS last
+        FROM (SELECT place, CASE WHEN {KNOWN} THEN "at" END AS moment
+              FROM {"status" if status else _NO_STATUS})
+        GROUP BY place""")
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _starts AS
+        SELECT start_place AS place, count(*) AS rides, count(started_at) AS starts,
+               epoch_us(min(started_at)) AS first, epoch_us(max(started_at)) AS last,
+               count(ended_at) FILTER (end_place IS NOT NULL) AS ends,
+               epoch_us(min(ended_at)) AS first_end, epoch_us(max(ended_at)) AS last_end
+        FROM {identifier(trips)} WHERE {COUNTED} GROUP BY 1""")
+    capacity = "SELECT place, max(capacity) AS capacity FROM stations GROUP BY place" if docks else _NO_DOCKS
+    con.execute(f"""
+        CREATE OR REPLACE TABLE _places AS
+        WITH named AS (
+            SELECT place FROM _starts WHERE place IS NOT NULL
+            UNION SELECT place FROM _recorded WHERE place IS NOT NULL)
+        SELECT (row_number() OVER (ORDER BY place) - 1)::INTEGER AS no, place,
+               d.capacity::INTEGER AS capacity, coalesce(r.records > 0, false) AS observed
+        FROM named LEFT JOIN ({capacity}) d USING (place) LEFT JOIN _recorded r USING (place)
+        ORDER BY place""")
+    return _counted(con, trips)
+
+
+def _counted(con: duckdb.DuckDBPyConnection, trips: str) -> Places:
+    [(rides, first, last)] = con.execute("""
+        SELECT coalesce(sum(starts), 0)::BIGINT, min(first) // 1000000, max(last) // 1000000
+        FROM _starts WHERE place IS NOT NULL""").fetchall()
+    [(lost,)] = con.execute(
+        "SELECT coalesce(sum(rides), 0)::BIGINT FROM _starts WHERE place IS NULL"
+    ).fetchall()
+    if not rides:
+        raise ValueError(
+            f"no ride of table {trips!r} has a known start place; give coordinates and places='h3', "
+            "or map the station column"
+        )
+    found = con.execute(
+        "SELECT coalesce(capacity, -1) AS capacity, observed FROM _places ORDER BY no"
+    ).fetchnumpy()
+
+    def extent(rows: str, low: str, high: str, table: str) -> Extent | None:
+        [(number, begin, end)] = con.execute(
+            f"SELECT coalesce(sum({rows}), 0)::BIGINT, min({low}), max({high}) FROM {table}"
+        ).fetchall()
+        return Extent(number, begin, end) if number else None
+
+    return Places(
+        capacity=np.asarray(found["capacity"]),
+        observed=np.asarray(found["observed"], bool),
+        rides=rides,
+        without_place=lost,
+        first_ride=first,
+        last_ride=last,
+        starts=extent("starts", "first", "last", "_starts"),
+        ends=extent("ends", "first_end", "last_end", "_starts"),
+        records=extent("records", "first", "last", "_recorded"),
+    )

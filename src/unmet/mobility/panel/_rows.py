@@ -1,0 +1,184 @@
+"""Rows of the panel: counts and seconds of each place and period, summed batch by batch."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from unmet.calendar import Periods
+from unmet.mobility.panel._availability import STATES, Segments, segments
+from unmet.mobility.panel._columns import select_columns
+from unmet.mobility.panel._events import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN
+from unmet.mobility.panel._hub_rows import gather_hubs
+from unmet.mobility.panel._ledger import Ledger, Progress
+from unmet.tables import transaction
+
+if TYPE_CHECKING:
+    import duckdb
+
+_Frame = dict[str, np.ndarray]
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+# Rows of one insert. DuckDB keeps the order of up to 50 × 2,048 rows; of more, its threads take parts.
+_SLAB = 48 * 2_048
+_SLABS_AT_ONCE = 5  # in one transaction: four whole row groups, which DuckDB writes once and in full
+_SECONDS = tuple(f"{state}_s" for state in STATES)
+_FRAME: dict[str, type] = {
+    "no": np.int32,
+    "period": np.int32,
+    "start": np.int64,
+    **dict.fromkeys(("y", "returns", "deliveries", "removals", "stock_start", *_SECONDS), np.int32),
+}
+
+# What a batch gives, with the stock at the end and the shares that a station's row needs.
+_SUMS = """
+    SELECT place AS unique_id, period, start, y, returns, deliveries, removals, stock_start,
+           stock_start + returns + deliveries - y - removals AS stock_end, capacity,
+           available_s, empty_s, closed_s, unknown_s,
+           CASE WHEN available_s + empty_s > 0 THEN available_s / (available_s + empty_s)::DOUBLE END
+               AS exposure,
+           closed_s + unknown_s = 0 AS usable, NOT observed OR unknown_s > 0 AS inferred
+    FROM _frame JOIN _places USING (no)"""
+
+
+def write_rows(
+    con: duckdb.DuckDBPyConnection,
+    ledger: Ledger,
+    periods: Periods,
+    members: str | None,
+    progress: Progress | None,
+) -> dict[str, int]:
+    """Write table ``panel``, ordered by place and time; return the seconds spent in each state.
+
+    A panel that exists stays as it is until the new one is complete.
+
+    Parameters
+    ----------
+    members : table of hubs and their members; ``None`` for a row per place.
+    """
+    columns = select_columns()
+    into, select = ("_panel", f"{columns} FROM ({_SUMS})") if members is None else ("_rows", _SUMS)
+    try:
+        totals = _insert(con, ledger, periods, into, select, progress)
+        if members is not None:
+            gather_hubs(con, members)
+            con.execute(f"CREATE OR REPLACE TABLE _panel AS {columns} FROM _hub_rows ORDER BY unique_id, ds")
+            [sums] = con.execute(
+                f"SELECT {', '.join(f'sum({name})' for name in _SECONDS)} FROM _hub_rows"
+            ).fetchall()
+            totals = dict(zip(_SECONDS, map(int, sums)))
+        con.execute("BEGIN; DROP TABLE IF EXISTS panel; ALTER TABLE _panel RENAME TO panel; COMMIT")
+    finally:
+        for table in ("_panel", "_rows", "_hub_rows"):
+            con.execute(f"DROP TABLE IF EXISTS {table}")
+    return totals
+
+
+def _insert(
+    con: duckdb.DuckDBPyConnection,
+    ledger: Ledger,
+    periods: Periods,
+    into: str,
+    select: str,
+    progress: Progress | None,
+) -> dict[str, int]:
+    """Write the rows of all places in the order of their numbers, and return the sums of their seconds.
+
+    Threads sum up batches ahead of the one that is being written.
+    """
+    edges = periods.starts
+    totals = dict.fromkeys(_SECONDS, 0)
+    batches = ledger.events.batches(len(edges))
+
+    def sums(numbers: tuple[int, int]) -> _Frame:
+        return _sums(segments(ledger, numbers, edges, periods.last), numbers, edges)
+
+    def told(frames: Iterable[_Frame]) -> Iterator[_Frame]:
+        for done, frame in enumerate(frames, start=1):
+            for name in _SECONDS:
+                totals[name] += int(frame[name].sum(dtype=np.int64))
+            yield frame
+            if progress:
+                progress("building rows", done, len(batches))
+
+    def insert(frame: _Frame, statement: str) -> None:
+        con.register("_frame", frame)
+        con.execute(f"{statement} {select}")
+        con.unregister("_frame")
+
+    insert({name: np.zeros(0, kind) for name, kind in _FRAME.items()}, f"CREATE OR REPLACE TABLE {into} AS")
+    [(threads,)] = con.execute("SELECT current_setting('threads')").fetchall()
+    with closing(_in_order(sums, batches, int(threads))) as frames:
+        slabs = _slabs(told(frames))
+        for slab in slabs:
+            with transaction(con):
+                for held in chain([slab], islice(slabs, _SLABS_AT_ONCE - 1)):
+                    insert(held, f"INSERT INTO {into}")
+    return totals
+
+
+def _in_order(
+    work: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
+) -> Generator[_Result, None, None]:
+    """Yield ``work(item)`` in the order of the items, while threads work on the next few."""
+    waiting: deque[Future[_Result]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="unmet") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _slabs(frames: Iterable[_Frame]) -> Iterator[_Frame]:
+    """Regroup frames into frames of `_SLAB` rows; the last one may have fewer."""
+    held: list[_Frame] = []
+    for frame in frames:
+        held.append(frame)
+        rows = sum(len(one["no"]) for one in held)
+        if rows >= _SLAB:
+            whole = {name: np.concatenate([one[name] for one in held]) for name in frame}
+            cut = rows - rows % _SLAB
+            for begin in range(0, cut, _SLAB):
+                yield {name: values[begin : begin + _SLAB] for name, values in whole.items()}
+            held = [{name: values[cut:] for name, values in whole.items()}]
+    if held and len(held[0]["no"]):
+        yield {name: np.concatenate([one[name] for one in held]) for name in held[0]}
+
+
+def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Frame:
+    """Return counts and seconds of each place and period: every period starts with an EDGE."""
+    edge = found.kind == EDGE
+    places = numbers[1] - numbers[0] + 1
+    rows = places * len(edges)
+    stock = found.level[edge]
+    row, kind, lasts, state = np.cumsum(edge) - 1, found.kind, found.until - found.t, found.state
+    inside = found.t >= edges[0]
+    if not inside.all():  # events before the range only move the stock
+        row, kind, lasts, state = row[inside], kind[inside], lasts[inside], state[inside]
+    counts = np.bincount(8 * row + kind, minlength=8 * rows).reshape(rows, 8)
+    # Sums of whole seconds are exact in floating point.
+    seconds = np.bincount(4 * row + state, weights=lasts, minlength=4 * rows).reshape(rows, 4)
+    # Integers as wide as the columns of the panel, so that the database need not convert them.
+    return {
+        "no": np.repeat(np.arange(numbers[0], numbers[1] + 1, dtype=np.int32), len(edges)),
+        "period": np.tile(np.arange(len(edges), dtype=np.int32), places),
+        "start": np.tile(edges, places),
+        "y": counts[:, PICKUP].astype(np.int32),
+        "returns": counts[:, RETURN].astype(np.int32),
+        "deliveries": counts[:, DELIVERY].astype(np.int32),
+        "removals": counts[:, REMOVAL].astype(np.int32),
+        "stock_start": stock.astype(np.int32),
+        **{name: seconds[:, number].astype(np.int32) for number, name in enumerate(_SECONDS)},
+    }
