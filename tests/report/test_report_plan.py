@@ -32,7 +32,7 @@ def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str
     # 14 days from Monday 1 April: the first day ahead is Monday 15 April.
     assert (planned.weekday, planned.starts) == ("Monday", "2024-04-15T04:00")
     assert "This plan is for <strong>Monday, 15 Apr 2024</strong>, from 04:00" in page
-    assert "would be lost without vans on Monday, 15 Apr 2024, from 04:00" in page
+    assert "would be lost without vans, Monday, 15 Apr 2024, from 04:00" in page
     columns, _ = read_columns(folder / "lost.parquet")
     clock = columns["ds"] - np.timedelta64(8, "h")  # New York in April, days from four on
     for at, (_, wanted, lost) in zip(("2024-04-01", "2024-04-08"), planned.past, strict=True):

@@ -11,7 +11,6 @@ from unmet.results._schema import FILES, Column, File, Part, outputs_of
 from unmet.results._summary import Summary
 from unmet.results._values import Interval, PlaceTotals, PlanFigures, PlannedDay
 from unmet.results._words import (
-    day_in_words,
     if_no_van_came,
     place_sentence,
     plan_sentences,
@@ -19,7 +18,7 @@ from unmet.results._words import (
     sentences,
     targets_played,
 )
-from unmet.results._write import plain_json, write_file, write_map
+from unmet.results._write import write_file, write_map
 
 __all__ = [
     "FILES",
@@ -33,13 +32,11 @@ __all__ = [
     "Run",
     "Summary",
     "checked_panel",
-    "day_in_words",
     "if_no_van_came",
     "numbers",
     "open_run",
     "outputs_of",
     "place_sentence",
-    "plain_json",
     "plan_sentences",
     "recent_days",
     "sentences",
