@@ -71,5 +71,5 @@ def test_a_refusal_is_one_line(run_folder, capsys):
         main(["serve", str(run_folder), "--host", "0.0.0.0", "--port", "0"])
     assert stop.value.code == 1
     told = capsys.readouterr().err
-    assert told.startswith("unmet serve: 0.0.0.0 can be reached from other machines: give a token")
+    assert told.startswith("unmet serve: other machines can reach 0.0.0.0: give a token")
     assert told.count("\n") == 1
