@@ -112,10 +112,11 @@ serve(sys.argv[1], port=0, token=sys.argv[2] or None, say=lambda line: print(lin
 """
 
 
-def start_service(folder: Path, token: str = "") -> tuple[subprocess.Popen[str], Service]:
-    process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", START, str(folder), token], stdout=subprocess.PIPE, text=True
-    )
+def start_service(
+    folder: Path, token: str = "", stderr: int | None = None
+) -> tuple[subprocess.Popen[str], Service]:
+    command = [sys.executable, "-W", "error", "-c", START, str(folder), token]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == f"Reading {folder} …\n"
     line = process.stdout.readline()

@@ -145,7 +145,7 @@ def add_routes(api: FastAPI, answers: Answers) -> None:
         return await in_thread(answers.plan, question)
 
 
-def check_query(request: Request) -> None:
+async def check_query(request: Request) -> None:
     """Refuse a query that is not UTF-8, repeats a parameter, or comes with a body."""
     query = request.scope["query_string"].decode("latin-1")
     if request.method == "POST" and query:
@@ -160,7 +160,7 @@ def check_query(request: Request) -> None:
             raise HTTPException(400, f"{name[:40]!r} is given twice")
 
 
-def check_body(request: Request) -> None:
+async def check_body(request: Request) -> None:
     """Refuse a body that does not call itself JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise HTTPException(415, f"the body must be {JSON}")

@@ -21,6 +21,7 @@ SEND_SECONDS = 20.0  # for a client to take what was sent
 IDLE_SECONDS = 15  # between two requests
 STOP_SECONDS = 2.0  # for answers under way when the service stops
 ACCEPTED_AT_ONCE = 64  # between two looks at the limit, so that file descriptors do not run out
+SEND_BUFFER = 256 * 1024  # bytes of answers the system keeps for a client
 QUEUE = 1024  # connections the system holds until they are accepted
 
 
@@ -29,7 +30,7 @@ class Connection(H11Protocol):
 
     _asking: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
-    _since = 0.0  # when it last asked something
+    _since = 0.0  # when it last asked or took something
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -47,6 +48,7 @@ class Connection(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._since = time.monotonic()
         self._reading = self.loop.call_later(SEND_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:

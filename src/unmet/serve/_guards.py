@@ -75,10 +75,11 @@ def add_headers(app: ASGIApp) -> ASGIApp:
                 await send({**message, "headers": [*own, *HEADERS]})
                 return
             body = b"" if head else message.get("body", b"")
-            while len(body) > CHUNK:
-                await send({"type": "http.response.body", "body": body[:CHUNK], "more_body": True})
-                body = body[CHUNK:]
-            await send({**message, "body": body})
+            last = max(0, len(body) - 1) // CHUNK * CHUNK
+            for at in range(0, last, CHUNK):
+                await send({"type": "http.response.body", "body": body[at : at + CHUNK], "more_body": True})
+                await asyncio.sleep(0)  # let other clients have their turn, and notice one that has gone
+            await send({**message, "body": body[last:]})
 
         await app({**scope, "method": "GET"} if head else scope, receive, sending)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from unmet.serve._app import make_app
-from unmet.serve._connections import QUEUE, Server, make_server
+from unmet.serve._connections import QUEUE, SEND_BUFFER, Server, make_server
 from unmet.serve._hosts import allowed_hosts, check_token, is_loopback, resolve
 from unmet.serve._source import check_folder, outdated_steps
 
@@ -49,6 +49,8 @@ def prepare(
     try:
         with _explained(address, port):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # Each connection inherits this, so clients that do not read hold little memory of the system.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
             listener.bind((address, port))
         check_folder(folder)
         say(f"Reading {folder} …")
