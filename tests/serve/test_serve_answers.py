@@ -109,6 +109,21 @@ def test_no_fleet_means_the_usual_one(service):
     assert service.ask("/api/plan?fleet=0").json["expected_lost"] == pytest.approx(7.5)
 
 
+def test_the_document_states_types_and_limits(service):
+    found = service.ask("/openapi.json").json
+    assert sorted(found["paths"]) == ["/api/forecast", "/api/panel", "/api/places", "/api/plan"]
+    forecast = found["paths"]["/api/forecast"]["get"]
+    place, horizon, start = (entry["schema"] for entry in forecast["parameters"])
+    assert (place["type"], place["maxLength"]) == ("string", 200)
+    assert horizon["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 744}
+    assert [one.get("format") for one in start["anyOf"]] == ["date", "date-time", None]
+    assert forecast["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/Forecast")
+    assert "application/problem+json" in forecast["responses"]["default"]["content"]
+    body = found["components"]["schemas"]["PlanQuestion"]
+    assert body["additionalProperties"] is False
+    assert body["properties"]["cost_lost"]["minimum"] == 0.000001
+
+
 @pytest.mark.parametrize(
     ("path", "status", "told"),
     [

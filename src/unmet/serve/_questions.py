@@ -37,8 +37,7 @@ def _moment(given: Any) -> date | datetime:
         raise ValueError("must be a date (2024-05-31) or a time (2024-05-31T08:00:00Z)") from None
 
 
-Count = Annotated[int, BeforeValidator(_number)]
-Amount = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Plain = BeforeValidator(_number)  # after the limits of a number, or they are missing in its schema
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Day = Annotated[date, BeforeValidator(_day)]
 Moment = Annotated[
@@ -80,7 +79,7 @@ class ForecastQuestion(Question):
     """Which part of the future to forecast."""
 
     place: PlaceId
-    horizon: Annotated[Count, Field(ge=1, le=MAX_PERIODS)] | None = Field(
+    horizon: Annotated[int, Field(ge=1, le=MAX_PERIODS), Plain] | None = Field(
         None, description="Number of periods. Default: to the end of the forecast."
     )
     start: Moment | None = Field(None, description="First period. Default: the first one after the panel.")
@@ -89,11 +88,13 @@ class ForecastQuestion(Question):
 class PlanQuestion(Question):
     """What to plan: a fleet, its costs, a day."""
 
-    fleet: Annotated[Count, Field(ge=0, le=1_000_000)] | None = Field(
+    fleet: Annotated[int, Field(ge=0, le=1_000_000), Plain] | None = Field(
         None, description="Vehicles to place. Default: the usual number."
     )
-    cost_lost: Annotated[Amount, Field(ge=0.000001, le=1e9)] = Field(1.0, description="Cost of a lost ride.")
-    cost_idle: Annotated[Amount, Field(ge=0, le=1e9)] = Field(
+    cost_lost: Annotated[float, Field(ge=0.000001, le=1e9), Plain] = Field(
+        1.0, description="Cost of a lost ride."
+    )
+    cost_idle: Annotated[float, Field(ge=0, le=1e9), Plain] = Field(
         0.0, description="Cost of a vehicle nobody takes. With 0, every vehicle is placed, as in the report."
     )
     places: Annotated[list[Name], Field(min_length=1, max_length=MAX_PLACES)] | None = Field(
