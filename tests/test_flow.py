@@ -11,7 +11,7 @@ FLOW = [
     *("runs", "tables"),
     *("censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
     *("mobility", "datasets", "forecasting", "planning"),
-    *("plotting", "papers", "report", "serve", "cli"),
+    *("plotting", "results", "report", "pipeline", "papers", "serve", "cli"),
 ]
 ROOT = Path(unmet.__file__).parent
 

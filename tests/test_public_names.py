@@ -15,6 +15,9 @@ PUBLIC = {
     "load",
     "datasets",
     "metrics",
+    "Run",
+    "open_run",
+    "run",
 }
 
 

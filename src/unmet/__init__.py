@@ -12,22 +12,30 @@ _HOMES = {
     "fit_many": "unmet.estimators",
     "iter_fit_many": "unmet.estimators",
     "load": "unmet.estimators",
+    "Run": "unmet.results",
+    "open_run": "unmet.results",
+    "run": "unmet.pipeline",
 }
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
     "CensoredQuantileRegressor",
+    "Run",
     "TobitRegressor",
     "datasets",
     "fit_many",
     "iter_fit_many",
     "load",
     "metrics",
+    "open_run",
+    "run",
 ]
 
 if TYPE_CHECKING:
     from unmet import datasets, metrics
     from unmet.estimators import CensoredQuantileRegressor, TobitRegressor, fit_many, iter_fit_many, load
+    from unmet.pipeline import run
+    from unmet.results import Run, open_run
 
 
 def __getattr__(name: str) -> Any:

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from unmet.cli._demo_city import demo_inputs, make_demo_city
-from unmet.cli._panel_summary import Watching
-from unmet.cli._pipeline import do_panel
 from unmet.datasets.city import City
 from unmet.forecasting import fit_demand
 from unmet.forecasting._backtest import backtest
@@ -19,6 +16,7 @@ from unmet.forecasting._fit import _blinded
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._model import LEVELS, DemandModel, column_name
 from unmet.metrics import icp, tilted_loss
+from unmet.pipeline import Watching, demo_inputs, make_demo_city, panel_step
 from unmet.planning import gap_closed, play_three
 from unmet.runs import Steps
 from unmet.tables import read_columns
@@ -33,7 +31,7 @@ def demo_panel(city: City, folder: Path) -> tuple[Path, dict[str, np.ndarray]]:
     if not (folder / "stations.parquet").is_file():
         with Steps(folder, source={"city": "measured"}) as steps, Watching(shown=False) as watching:
             city.write(made, snapshots=None)
-            do_panel(steps, demo_inputs(made), watching)
+            panel_step(steps, demo_inputs(made), watching)
     return folder / "panel.parquet", read_columns(folder / "stations.parquet")[0]
 
 

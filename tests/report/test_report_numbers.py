@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmet.report import Interval, script_json
-from unmet.report._numbers import between, day, moment, number, one_in, percent
+from unmet.report import script_json
 from unmet.report._pack import LETTERS, MISSING, MOST, UNBOUNDED, pack, step_for
-from unmet.report._table import bounds
+from unmet.results import Interval
+from unmet.results.numbers import between, day, moment, number, one_in, percent
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_intervals():
     [(2.95, 10.95, "3–11"), (0.4, 1.2, "0.40–1.2"), (500.2, 631.0, "500–630"), (5.0, 15.05, "5–15")],
 )
 def test_both_ends_of_an_interval_have_the_same_digits(low, high, text):
-    assert bounds(Interval(6.7, low, high)).text == text
+    assert between(Interval(6.7, low, high)) == text
 
 
 def test_days_and_moments():

@@ -60,16 +60,17 @@ def demo(
 
         show_models(output, noise, 42 if seed is None else seed, quiet)
         return
-    from unmet.cli._demo_city import run_city
+    from unmet import pipeline
+    from unmet.cli._run_summary import tell
 
-    run_city(
+    made = pipeline.run_demo(
         output,
         size=size,
         days=days,
         shocks=shocks,
         seed=1 if seed is None else seed,
-        jobs=options.jobs_of(jobs),
+        jobs=jobs,
         replace=replace,
-        as_json=as_json,
-        quiet=quiet,
+        progress=False if quiet else None,
     )
+    tell(made, as_json=as_json, quiet=quiet)

@@ -34,34 +34,20 @@ def fit(
     Without --stations places are named by their ids and stand on no map, and riders who walk to the next
     place are not told apart.
     """
-    from unmet.cli._given_panel import checked_panel, take_panel
-    from unmet.cli._pipeline import do_fit
-    from unmet.cli._run_summary import FITTED, tell
-    from unmet.runs import Steps, read_record
+    from unmet import pipeline
+    from unmet.cli._run_summary import tell
 
-    given = None
-    if panel.is_dir():
-        if output is not None and output != panel:
-            raise ValueError("give the panel file with -o, or the folder of a run without -o")
-        if stations or replace:
-            wrong = "--stations" if stations else "--replace"
-            raise ValueError(f"{wrong} goes with a panel file; the folder of a run is fitted as it is")
-        output, source = panel, read_record(panel)["source"]
-    elif output is None:
-        raise ValueError("give -o DIR: the folder for model, backtest and lost rides")
-    else:
-        given = checked_panel(panel)
-        source = {"panel": [panel.name]}
-    missing = [path for path in stations or () if not path.exists()]
-    if missing:
-        raise ValueError(f"{missing[0]} does not exist; check the path")
-    networks, workers = options.networks_of(network), options.jobs_of(jobs)
-    shown = False if quiet else None
-    with Steps(output, source=source, replace=replace) as steps:
-        if given is not None:
-            take_panel(steps, panel, given, stations)
-        do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
-    # What is left of a forecast and a plan may rest on the fit before.
-    tell(output, as_json=as_json, quiet=quiet, files=FITTED)
+    made = pipeline.fit(
+        panel,
+        output=output,
+        stations=stations,
+        network=network,
+        seed=seed,
+        jobs=jobs,
+        replace=replace,
+        progress=False if quiet else None,
+    )
+    tell(made, as_json=as_json, quiet=quiet, fit_only=True)
     if not (as_json or quiet):
-        print(f"Next: unmet forecast {output}, unmet plan {output}, unmet report {output}")
+        folder = made.folder
+        print(f"Next: unmet forecast {folder}, unmet plan {folder}, unmet report {folder}")

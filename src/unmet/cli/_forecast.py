@@ -12,23 +12,17 @@ def forecast(
     quiet: options.Quiet = False,
 ) -> None:
     """Forecast demand with the model of a run: forecast.parquet, one column per quantile."""
-    from unmet.cli._pipeline import do_forecast, horizon_of
-    from unmet.cli._run_files import need
-    from unmet.forecasting import load_demand
-    from unmet.runs import Steps, read_record
-    from unmet.tables import read_columns
+    from unmet import pipeline
 
-    source = read_record(folder)["source"]
-    by = load_demand(*need(folder, "model")).by
-    with Steps(folder, source=source) as steps:
-        do_forecast(steps, horizon=horizon_of(horizon, by))
+    made = pipeline.forecast(folder, horizon=horizon)
     if not quiet:
         from rich.console import Console
 
-        found, _ = read_columns(folder / "forecast.parquet")
+        found = made.columns("forecast")
         places = len(set(found["unique_id"]))
+        periods, expected = len(found["ds"]) // places, found["mean"].sum()
         Console(highlight=False).print(
-            f"Expected demand of the next {len(found['ds']) // places:,} {by}s: {found['mean'].sum():,.0f} "
-            f"rides at {places:,} {'place' if places == 1 else 'places'}."
+            f"Expected demand in the next {periods:,} {made.by}s: {expected:,.0f} rides "
+            f"at {places:,} {'place' if places == 1 else 'places'}."
         )
         print(f"Written: {folder / 'forecast.parquet'}")

@@ -55,9 +55,9 @@ def panel(
     Without --status the stock is inferred from the rides and marked so.
     """
     given = locals()
-    from unmet.cli._panel_summary import Watching, as_data, print_summary
-    from unmet.cli._panel_work import PanelInputs, built_panel
+    from unmet.cli._panel_summary import as_data, print_summary
     from unmet.mobility import write_panel
+    from unmet.pipeline import PanelInputs, Watching, built_panel
 
     inputs = PanelInputs.among(given)
     if describe is None and (picture is not None or since is not None):

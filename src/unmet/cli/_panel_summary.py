@@ -1,92 +1,22 @@
-"""What `unmet panel` shows: a bar while it works, and a summary whose counts add up."""
+"""What `unmet panel` shows at its end: a summary whose counts add up."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
-
-from unmet.runs import progress
-
-if TYPE_CHECKING:
-    from unmet.mobility._panel import PanelReport
+from typing import Any
 
 _MOST = 5
 
 
-class Watching:
-    """One progress bar after another: each stage of the work gets its own."""
+def as_data(reports: dict[str, Any], built: Any, output: Path, picture: Path | None) -> dict[str, Any]:
+    """Return the summary as plain data."""
+    from unmet.pipeline import account_of
 
-    def __init__(self, shown: bool | None) -> None:
-        self._shown = shown
-        self._bar: Any = None
-        self._name = ""
-
-    def step(self, name: str) -> Callable[[str, int, int], None]:
-        """A callback (what, done, total) for one stage."""
-
-        def tell(what: str, done: int, total: int) -> None:
-            label = f"{name}: {what}" if name == "Panel" else name
-            if label != self._name:
-                self._close()
-                self._name = label
-                self._bar = progress(total, label, "parts", shown=self._shown).__enter__()
-            if self._bar is not None and done > self._bar.done:
-                self._bar.advance(done - self._bar.done)
-
-        return tell
-
-    def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)
-            self._bar = None
-
-    def __enter__(self) -> Watching:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._close()
+    data = {**account_of(reports, built), "output": str(output)}
+    return data if picture is None else {**data, "picture": str(picture)}
 
 
-def as_data(
-    reports: dict[str, Any], built: PanelReport, output: Path, picture: Path | None
-) -> dict[str, Any]:
-    """The summary as plain data; lines = headers + rides + duplicates + left_out + rejected."""
-    data: dict[str, Any] = {}
-    for name, report in reports.items():
-        data[name] = {
-            "lines": report.lines,
-            "headers": report.headers,
-            "accepted": report.accepted,
-            "rejected": report.rejected,
-            "reasons": report.reasons,
-            "formats": report.formats,
-            "notes": list(report.notes),
-        }
-    trips = reports["trips"]
-    data["trips"] |= {
-        "rides": trips.rides,
-        "duplicates": trips.duplicates,
-        "left_out": trips.left_out,
-        "flags": trips.flags,
-        "vehicles": trips.vehicles,
-        "not_counted": trips.rides - built.rides,
-    }
-    if "status" in reports:
-        status = reports["status"]
-        data["status"] |= {"rows": status.rows, "duplicates": status.duplicates}
-    data["panel"] = asdict(built)
-    data["output"] = str(output)
-    if picture is not None:
-        data["picture"] = str(picture)
-    return data
-
-
-def print_summary(reports: dict[str, Any], built: PanelReport, output: Path, picture: Path | None) -> None:
+def print_summary(reports: dict[str, Any], built: Any, output: Path, picture: Path | None) -> None:
     """Print what a person wants to know; readable from 60 columns on."""
     from rich.console import Console
     from rich.markup import escape

@@ -15,12 +15,9 @@ def plan(
     quiet: options.Quiet = False,
 ) -> None:
     """Plan the stock of every place for the first whole day ahead: plan.csv, moves.csv, fleet.csv."""
-    options.check_plan(fleet, cost_lost, cost_idle, free)
-    from unmet.cli._pipeline import do_plan
+    from unmet import pipeline
     from unmet.cli._plan_table import show_plan
-    from unmet.runs import Steps, read_record
 
-    with Steps(folder, source=read_record(folder)["source"]) as steps:
-        do_plan(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+    made = pipeline.plan(folder, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
     if not quiet:
-        show_plan(folder)
+        show_plan(made)

@@ -17,16 +17,10 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Write report.html: one page without any other file, which works offline."""
-    from unmet.cli._pipeline import do_report
-    from unmet.runs import Steps, read_record, stale_steps
+    from unmet import pipeline
 
-    old = [step for step in stale_steps(folder) if step in ("forecast", "plan")]
-    if old:
-        again = " and ".join(f"`unmet {step} {folder}`" for step in old)
-        raise ValueError(f"{folder} holds {' and '.join(old)} of the fit before; do {again} first")
-    with Steps(folder, source=read_record(folder)["source"]) as steps:
-        do_report(steps, title=title)
-    page = folder / "report.html"
+    page = pipeline.report(folder, title=title).page
+    assert page is not None
     if show:
         import webbrowser
 

@@ -46,31 +46,9 @@ def run(
 
     Steps: panel, fit, forecast, plan, report. Asked again, steps whose inputs have not changed are kept.
     """
-    given = locals()
-    from unmet.cli._panel_summary import Watching
-    from unmet.cli._panel_work import PanelInputs
-    from unmet.cli._pipeline import do_fit, do_forecast, do_panel, do_plan, do_report, horizon_of
+    given = {name: value for name, value in locals().items() if name not in ("config", "as_json", "quiet")}
+    from unmet import pipeline
     from unmet.cli._run_summary import tell
-    from unmet.runs import Steps
 
-    if by not in ("hour", "day"):
-        raise ValueError(f"--by must be hour or day for a run, got {by!r}")
-    options.check_plan(fleet, cost_lost, cost_idle, free)
-    inputs = PanelInputs.among(given)
-    missing = [str(path) for path in inputs.files if not path.exists()]
-    if missing:
-        raise ValueError(f"{missing[0]} does not exist; check the path")
-    source = {
-        name: sorted(path.name for path in paths or ())
-        for name, paths in (("trips", trips), ("status", status), ("stations", stations))
-    }
-    networks, workers = options.networks_of(network), options.jobs_of(jobs)
-    shown = False if quiet else None
-    with Steps(output, source=source, replace=replace) as steps:
-        with Watching(shown=shown) as watching:
-            done = {"panel": do_panel(steps, inputs, watching)}
-        done["fit"] = do_fit(steps, networks=networks, seed=seed, jobs=workers, shown=shown)
-        done["forecast"] = do_forecast(steps, horizon=horizon_of(horizon, by))
-        done["plan"] = do_plan(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
-        done["report"] = do_report(steps, title=title)
-    tell(output, as_json=as_json, quiet=quiet, kept=[name for name, now in done.items() if not now])
+    made = pipeline.run(**given, progress=False if quiet else None)
+    tell(made, as_json=as_json, quiet=quiet)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from unmet.report._data import Horizon, HorizonPlace, Interval
+from unmet.report._data import Horizon, HorizonPlace
 from unmet.report._grid import make_grid
-from unmet.report._numbers import moment
+from unmet.results import Interval
+from unmet.results.numbers import moment
 from unmet.tables import Columns
 
 
 def make_horizon(forecast: Columns | None, ids: list[str], zone: str) -> Horizon | None:
-    """Expected rides of all places by period; for each place its sum and its busiest period.
+    """Return expected rides of all places by period, and the sum and busiest period of each place.
 
     Means add up whatever the dependence between places; quantiles do not, so the sum has no band.
     """

@@ -11,10 +11,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from unmet.report import _numbers as numbers
 from unmet.report._data import ReportData
 from unmet.report._script_json import script_json
 from unmet.report._sections import section_values
+from unmet.results import numbers, place_sentence
 
 # One script in the page; each part adds to window.unmet what those after it use.
 SCRIPTS = ("numbers.js", "tables.js", "series.js", "place.js", "map.js", "page.js")
@@ -53,7 +53,11 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters.update(
-        number=numbers.number, percent=numbers.percent, between=numbers.between, day=numbers.day
+        number=numbers.number,
+        percent=numbers.percent,
+        between=numbers.between,
+        day=numbers.day,
+        about=numbers.about,
     )
     return environment
 
@@ -125,11 +129,12 @@ def _payload(data: ReportData) -> dict[str, Any]:
     """What the page's script needs: names, and the series of each place."""
     curves = data.curves
     return {
-        "by": data.by,
+        "by": data.summary.by,
         "places": [
             {
                 "id": place.unique_id,
                 "name": place.name,
+                "facts": place_sentence(place),
                 "lost": round(place.lost.mean, 2),
                 "low": round(place.lost.low, 2),
                 "high": round(place.lost.high, 2) if place.lost.identified else None,

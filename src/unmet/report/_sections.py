@@ -1,4 +1,4 @@
-"""What each section of the template is given: figures in two widths, tables, facts to be said."""
+"""What each section of the template is given: figures in two widths, tables and facts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from markupsafe import Markup
 from unmet import __version__
 from unmet.report import _tables as tables
 from unmet.report._data import ReportData
-from unmet.report._numbers import known, one_in, percent
-from unmet.report._planned import such_days_in_words
 from unmet.report.figures import (
     calibration_figure,
     days_figure,
@@ -22,6 +20,8 @@ from unmet.report.figures import (
     week_map,
 )
 from unmet.report.figures._calibration import achieved
+from unmet.results import if_no_van_came, recent_days, targets_played
+from unmet.results.numbers import known, one_in, percent
 
 WIDE, NARROW = 1000.0, 340.0
 
@@ -46,7 +46,11 @@ def section_values(data: ReportData) -> dict[str, Any]:
         "version": __version__,
         "panel_account": panel if isinstance(panel, dict) else {},
         "trips_account": trips if isinstance(trips := data.account.get("trips"), dict) else {},
-        "words_lost": one_in(data.total.share_lost),
+        "summary": data.summary,
+        "total": data.summary.total,
+        "plan": data.summary.plan,
+        "planned": None if data.summary.plan is None else data.summary.plan.day,
+        "words_lost": one_in(data.summary.total.share_lost),
         "days_pair": pair(lambda width, kind: days_figure(data.days, width, kind)) if data.days else None,
         "map": place_map(data.places),
         "week_map": week_map(data.week) if data.week is not None else None,
@@ -65,7 +69,7 @@ def _forecast(data: ReportData) -> dict[str, Any]:
     drawn = None
     if horizon is not None and horizon.total:
         clock, total = horizon.clock, horizon.total
-        drawn = pair(lambda width, kind: forecast_figure(clock, total, data.by, width, kind))
+        drawn = pair(lambda width, kind: forecast_figure(clock, total, data.summary.by, width, kind))
     return {
         "forecast_pair": drawn,
         "horizon_sum": sum(horizon.total) if horizon is not None else None,
@@ -75,39 +79,25 @@ def _forecast(data: ReportData) -> dict[str, Any]:
 
 
 def _plan(data: ReportData) -> dict[str, Any]:
-    saved = sum(row["rides_saved"] or 0.0 for row in data.plan)
-    lost = sum(row["expected_lost_usual"] or 0.0 for row in data.plan)
-    stock = round(sum(row["usual_stock"] or 0.0 for row in data.plan)) if data.plan else None
+    plan = data.summary.plan
+    stock = None if plan is None else plan.usual_vehicles
     drawn = None
     if len(data.fleet) > 1:
         rows = tables.thinned(tables.near_fleet(data))
         drawn = pair(lambda width, kind: fleet_figure(rows, width, kind, stock))
     return {
-        "plan_saved": saved,
-        "plan_lost": lost,
-        "plan_usual": stock,
-        "plan_fleet": round(sum(row["target"] or 0.0 for row in data.plan)),
-        "plan_digits": 0 if lost >= 20 else 1,  # a sum of expected values, not known to a tenth of a ride
-        "such_days": None if data.planned is None else such_days_in_words(data.planned),
+        "plan_words": None if plan is None else if_no_van_came(plan),
+        "recent_days": None if plan is None or plan.day is None else recent_days(plan.day),
         "fleet_pair": drawn,
         "plan_table": tables.plan_table(data),
         "moves_table": tables.moves_table(data),
         "fleet_table": tables.fleet_table(data),
-        "targets": _targets(data.truth),
+        "targets": targets_played(data.summary.truth),
     }
 
 
-def _targets(truth: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Lost rides with three kinds of targets, played in the simulated city; see docs/report.md."""
-    targets = (truth or {}).get("targets")
-    names = ("lost_observed", "lost_estimated", "lost_true")
-    if not isinstance(targets, dict) or not all(known(targets.get(name)) for name in names):
-        return None
-    return targets
-
-
 def _truth(truth: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What riders of the simulated city wanted, and what was lost."""
+    """What people in the simulated city wanted, and what was lost."""
     lost = (truth or {}).get("lost")
     if not isinstance(lost, dict) or not all(known(lost.get(name)) for name in ("true", "requests")):
         return None
@@ -121,20 +111,20 @@ def _truth(truth: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _trust(data: ReportData) -> dict[str, Any]:
-    calibration = data.calibration or {}
+    calibration = data.calibration
     points = achieved(calibration)
     drawn = None
     if points.before or points.after:
         drawn = pair(lambda width, kind: calibration_figure(points, width, kind), 420.0, 320.0)
     return {
         "calibration_pair": drawn,
-        "coverage": calibration.get("coverage") or {},
+        "coverage": data.summary.coverage,
         "daily": calibration.get("daily") or {},
         "assumption": calibration.get("assumption") or {},
         "bands_table": tables.bands_table(data),
         "measures_table": tables.measures_table(data),
         "best": _best(data),
-        "truth": _truth(data.truth),
+        "truth": _truth(data.summary.truth),
     }
 
 

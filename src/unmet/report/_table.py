@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
-from unmet.report._data import Interval, PlaceTotals
-from unmet.report._numbers import known, number, percent, rounded, width_of
+from unmet.results import Interval, PlaceTotals
+from unmet.results.numbers import about, between, known, number, percent
 
 MOST_ROWS = 1000
 
@@ -71,19 +70,15 @@ def share(value: Any, digits: int = 1) -> Cell:
 
 
 def estimate(value: Interval, bar: float | None = None) -> Cell:
-    """The mean of an interval, with the digits that the interval supports."""
-    return Cell(rounded(value.mean, width_of(value)), sort=value.mean, bar=bar)
+    """Return the mean of an interval, with the digits that the interval supports."""
+    return Cell(about(value), sort=value.mean, bar=bar)
 
 
 def bounds(value: Interval) -> Cell:
-    """A 90% interval, sorted by its upper end; both ends with the same digits."""
-    width = width_of(value)
-    low, high = (
-        number(end, 0) if 2 <= width < 10 else rounded(end, width) for end in (value.low, value.high)
-    )
-    if isfinite(value.high):
-        return Cell(f"{low}–{high}", sort=value.high)
-    return Cell(f"{low} or more", sort=value.low, kind="unknown")
+    """Return a 90% interval, sorted by its upper end, or by the lower one where there is no other."""
+    if value.identified:
+        return Cell(between(value), sort=value.high)
+    return Cell(between(value), sort=value.low, kind="unknown")
 
 
 def named(place: PlaceTotals, n: int) -> Cell:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from unmet.report._data import Interval, ReportData
-from unmet.report._numbers import WEEKDAYS, day, known, moment, number
+from unmet.report._data import ReportData
 from unmet.report._table import Cell, Table, bounds, count, estimate, make_table, named, share, words
 from unmet.report.figures._calibration import band_name
+from unmet.results import Interval
+from unmet.results.numbers import WEEKDAYS, day, known, moment, number
 
 _PLACE_COLUMNS = (
     ("Place", False),
@@ -118,10 +119,10 @@ def horizon_table(data: ReportData) -> Table | None:
     columns = (
         ("Place", False),
         ("Expected rides", True),
-        (f"Busiest {data.by}", False),
+        (f"Busiest {data.summary.by}", False),
         ("Expected then", True),
         ("90% interval then", True),
-        (f"{data.by.capitalize()}s without upper bound", True),
+        (f"{data.summary.by.capitalize()}s without upper bound", True),
     )
     caption = "Expected demand of each place over the horizon"
     return make_table("horizon", caption, columns, rows, sorted_by=(1, "descending"))
@@ -132,10 +133,10 @@ def horizon_periods_table(data: ReportData) -> Table | None:
     if data.horizon is None:
         return None
     rows = [
-        [Cell(moment(clock, data.by == "hour")), count(value)]
+        [Cell(moment(clock, data.summary.by == "hour")), count(value)]
         for clock, value in zip(data.horizon.clock, data.horizon.total)
     ]
-    columns = ((data.by.capitalize(), False), ("Expected rides", True))
+    columns = ((data.summary.by.capitalize(), False), ("Expected rides", True))
     return make_table("horizon-periods", "Expected rides of all places", columns, rows, sortable=False)
 
 
@@ -243,7 +244,7 @@ def fleet_table(data: ReportData) -> Table | None:
 
 def bands_table(data: ReportData) -> Table | None:
     """Which level of the model is used for each nominal one."""
-    bands = (data.calibration or {}).get("bands") or ()
+    bands = data.calibration.get("bands") or ()
     if not bands:
         return None
     levels = [f"{100 * level:g}%" for level in bands[0].get("nominal", ())]
@@ -260,7 +261,7 @@ def bands_table(data: ReportData) -> Table | None:
             ]
         )
     columns = (
-        (f"Predicted rides an {data.by}" if data.by == "hour" else "Predicted rides a day", False),
+        (f"Predicted rides {'an hour' if data.summary.by == 'hour' else 'a day'}", False),
         ("Rows", True),
         ("Rows at the top level", True),
         *((name, True) for name in levels),

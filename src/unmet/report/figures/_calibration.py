@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unmet.report._numbers import known, number, percent
 from unmet.report.figures._svg import Frame, short
+from unmet.results.numbers import known, number, percent
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from math import isfinite
 from markupsafe import Markup
 
 from unmet.report._data import Day
-from unmet.report._numbers import MONTHS, number
 from unmet.report.figures._svg import Frame, short, whole_ticks
+from unmet.results.numbers import MONTHS, number
 
 
 def days_figure(days: Sequence[Day], width: float, kind: str) -> Markup:

@@ -5,8 +5,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unmet.report._numbers import number, percent
 from unmet.report.figures._svg import Frame, short, ticks
+from unmet.results.numbers import number, percent
 
 
 def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: float | None) -> Markup:

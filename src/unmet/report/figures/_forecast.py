@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from unmet.report._numbers import moment, number
 from unmet.report.figures._svg import Frame, whole_ticks
+from unmet.results.numbers import moment, number
 
 
 def forecast_figure(clock: Sequence[int], total: Sequence[float], by: str, width: float, kind: str) -> Markup:

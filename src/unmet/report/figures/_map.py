@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup, escape
 
-from unmet.report._data import PlaceTotals
-from unmet.report._numbers import between, number, percent
 from unmet.report.figures._svg import breaks, class_of, short, ticks, wrap
+from unmet.results import PlaceTotals
+from unmet.results.numbers import about, between, number, percent
 
 _WIDTH = 640.0
 _MARGIN = 34.0
@@ -75,7 +75,7 @@ def _circle(place: PlaceTotals, n: int, x: float, y: float, ends: list[float], l
     share = min(1.0, max(0.0, place.lost.mean / ends[-1]))
     radius = 3.0 + (largest - 3.0) * math.sqrt(share)
     words = (
-        f"{place.name}: {number(place.lost.mean)} lost (90% {between(place.lost)}), "
+        f"{place.name}: {about(place.lost)} lost (90% {between(place.lost)}), "
         f"{number(place.observed)} observed, empty {percent(place.empty)} of the time"
     )
     circle = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from unmet.report._numbers import number
+from unmet.results.numbers import number
 
 
 def short(value: float) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from unmet.report._data import Weekday
-from unmet.report._numbers import WEEKDAYS, number
 from unmet.report.figures._svg import breaks, class_of, short, wrap
+from unmet.results.numbers import WEEKDAYS, number
 
 
 @dataclass(frozen=True)

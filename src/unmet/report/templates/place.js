@@ -79,9 +79,8 @@
     const place = data.places[n];
     byId("place-name").textContent = place.name;
     byId("place-facts").textContent =
-      `Observed ${show(place.observed)}, estimated demand ${show(place.demand)}, lost ${show(place.lost)} rides ` +
-      `(90% ${range(place.low, place.high === null ? Infinity : place.high)}); ` +
-      `without a vehicle ${show(100 * place.empty, 1)}% of the time. Id ${place.id}.`;
+      `${place.facts} The 90% interval of lost rides is ${range(place.low, place.high === null ? Infinity : place.high)}. ` +
+      `There was no vehicle ${show(100 * place.empty, 1)}% of the time. Id ${place.id}.`;
     const choice = byId("place-choice");
     if (choice.value !== String(n)) {
       if (![...choice.options].some((option) => option.value === String(n))) { byId("place-search").value = ""; list(""); }

@@ -1,61 +1,69 @@
-"""From the options of a command to a panel: what `unmet panel` and `unmet run` share."""
+"""The files and options that decide a panel, and the panel built from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmet.cli._options import pairs
-from unmet.cli._panel_summary import Watching
+from unmet.pipeline._options import pairs_of, paths_of
+from unmet.pipeline._watching import Watching
 
 if TYPE_CHECKING:
     import duckdb
 
-    from unmet.mobility._panel import PanelReport
-
 
 @dataclass(frozen=True, kw_only=True)
 class PanelInputs:
-    """Files and options that decide a panel."""
+    """Files and options that decide a panel; `PanelInputs.among` takes them as people give them."""
 
-    trips: Sequence[Path]
-    status: Sequence[Path] | None = None
-    stations: Sequence[Path] | None = None
+    trips: tuple[Path, ...]
+    status: tuple[Path, ...] = ()
+    stations: tuple[Path, ...] = ()
     by: str = "hour"
     zone: str | None = None
     times: str = "local"
     hubs: str | None = None
     cells: int | None = None
-    keep: list[str] | None = None
-    columns: str | None = None
+    keep: dict[str, str] | None = None
+    columns: dict[str, str] | None = None
     calendar: bool = True
     holidays: str | None = None
     weather: Path | None = None
-    weather_keep: list[str] | None = None
+    weather_keep: dict[str, str] | None = None
     max_gap: str | None = None
     max_reject_share: float = 0.01
     memory: str = "1GB"
 
-    def __post_init__(self) -> None:
-        if self.hubs is not None and self.cells is not None:
-            raise ValueError("--hubs and --cells exclude each other: hubs are groups of stations")
-
     @classmethod
     def among(cls, options: Mapping[str, Any]) -> PanelInputs:
-        """Those of the options of a command that decide a panel; the names are the same."""
-        return cls(**{one.name: options[one.name] for one in fields(cls) if one.name in options})
+        """Return the inputs among the options of a command or of `unmet.run`; the names are the same."""
+        given = {one.name: options[one.name] for one in fields(cls) if one.name in options}
+        for name in ("trips", "status", "stations"):
+            given[name] = paths_of(given.get(name))
+        for name in ("keep", "columns", "weather_keep"):
+            given[name] = pairs_of(given.get(name), name)
+        if given.get("weather") is not None:
+            given["weather"] = Path(given["weather"])
+        if given.get("hubs") is not None:
+            given["hubs"] = str(given["hubs"])
+        if not given["trips"]:
+            raise ValueError("trips must name at least one file or folder")
+        if given.get("hubs") is not None and given.get("cells") is not None:
+            raise ValueError("hubs= and cells= exclude each other: hubs are groups of stations")
+        return cls(**given)
 
     @property
     def kind(self) -> str:
+        """What a place is: hub, h3 or station."""
         return "hub" if self.hubs else "h3" if self.cells is not None else "station"
 
     @property
     def files(self) -> list[Path]:
         """All files and folders that are read."""
-        found = [*self.trips, *(self.status or ()), *(self.stations or ())]
+        found = [*self.trips, *self.status, *self.stations]
         found += [] if self.weather is None else [self.weather]
         return found + ([Path(self.hubs)] if self.hubs and not self.hubs.isdecimal() else [])
 
@@ -65,14 +73,21 @@ class PanelInputs:
         read = ("trips", "status", "stations", "weather", "memory")
         return {name: value for name, value in asdict(self).items() if name not in read}
 
+    @property
+    def source(self) -> dict[str, list[str]]:
+        """What a run folder says it was made from."""
+        files = {"trips": self.trips, "status": self.status, "stations": self.stations}
+        return {name: sorted(path.name for path in paths) for name, paths in files.items()}
+
 
 @contextmanager
 def built_panel(
     inputs: PanelInputs, watching: Watching, *, describe: str | None = None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, Any], PanelReport, str | None]]:
-    """Read everything and build table ``panel``; gives the connection, the readers' reports and the panel's.
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, Any], Any, str | None]]:
+    """Read everything and build table ``panel``.
 
-    `describe` is the name or id of a place whose timeline is to be kept; its id comes back last.
+    Gives the connection, the readers' reports, the panel's report, and the id of the place `describe` (a name
+    or an id), whose timeline is then kept.
     """
     from unmet.mobility import build_panel, connect, read_stations, read_status, read_trips
 
@@ -87,8 +102,8 @@ def built_panel(
             inputs.trips,
             zone=zone,
             times=times,
-            columns=pairs(inputs.columns.split(",") if inputs.columns else None, "--columns"),
-            keep=pairs(inputs.keep, "--keep"),
+            columns=inputs.columns,
+            keep=inputs.keep,
             max_reject_share=inputs.max_reject_share,
             progress=watching.step("Trips"),
         )
@@ -107,7 +122,7 @@ def built_panel(
             covariates=("calendar",) if inputs.calendar else (),
             holidays=inputs.holidays,
             weather=inputs.weather,
-            weather_keep=pairs(inputs.weather_keep, "--weather-keep"),
+            weather_keep=inputs.weather_keep,
             max_gap=inputs.max_gap,
             timelines=() if describe is None else (describe,),
             progress=watching.step("Panel"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from math import floor, inf, isfinite, log10
+from math import floor, isfinite, log10
 from typing import Any
 
-from unmet.report._data import Interval
+from unmet.results._values import Interval
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -15,12 +15,12 @@ UNKNOWN = "not identified"
 
 
 def known(value: Any) -> bool:
-    """Whether a value is a finite number."""
+    """Return whether a value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def number(value: Any, digits: int | None = None) -> str:
-    """A count or a rate.
+    """Return a count or a rate as text.
 
     Examples
     --------
@@ -41,33 +41,57 @@ def number(value: Any, digits: int | None = None) -> str:
 
 
 def percent(share: Any, digits: int = 1) -> str:
-    """A share as a percentage; ``–`` where there is none."""
+    """Return a share as a percentage; ``–`` where there is none."""
     return f"{100 * share:.{digits}f}%".replace("-", "−") if known(share) else "–"
 
 
-def between(value: Interval, digits: int | None = None) -> str:
-    """A 90% interval; only the lower bound where the upper one is not identified.
+def between(value: Interval) -> str:
+    """Return a 90% interval, both ends with the digits that its width supports; one end if that is all.
 
     Examples
     --------
     >>> between(Interval(5, 3, 9)), between(Interval(5, 3, float("inf")))
     ('3–9', '3 or more')
-    >>> between(Interval(6.7, 2.95, 10.95))
-    '3–11'
+    >>> between(Interval(560.0, 500.2, 631.0))
+    '500–630'
     """
-    if digits is None and 2 <= width_of(value) < inf:
-        digits = 0  # both ends alike, and no tenths in a wide interval
-    low = number(value.low, digits)
-    return f"{low}–{number(value.high, digits)}" if value.identified else f"{low} or more"
+    width = width_of(value)
+    low, high = (
+        number(end, 0) if 2 <= width < 10 else rounded(end, width) for end in (value.low, value.high)
+    )
+    return f"{low}–{high}" if value.identified else f"{low} or more"
+
+
+def about(value: Interval) -> str:
+    """Return the mean of an interval with the digits that its width supports.
+
+    Examples
+    --------
+    >>> about(Interval(795.3, 731.0, 862.0)), about(Interval(0.0, 0.0, 0.0))
+    ('800', '0')
+    """
+    return rounded(value.mean, width_of(value))
+
+
+def about_whole(value: Interval) -> str:
+    """Return the mean of an interval of counts for a sentence: no tenths.
+
+    Examples
+    --------
+    >>> about_whole(Interval(6.7, 3.0, 11.0)), about_whole(Interval(795.3, 731.0, 862.0))
+    ('7', '800')
+    """
+    width = width_of(value)
+    return rounded(round(value.mean) if width < 10 else value.mean, width)
 
 
 def width_of(value: Interval) -> float:
-    """Width of a 90% interval; twice the lower part where no upper bound is identified."""
+    """Return the width of a 90% interval; twice the lower part where no upper bound is identified."""
     return value.high - value.low if value.identified else 2 * max(0.0, value.mean - value.low)
 
 
 def rounded(value: Any, width: float) -> str:
-    """An estimate without digits that an interval of this width does not support: a tenth of it, or so.
+    """Return an estimate without the digits that an interval of this width does not support.
 
     Examples
     --------
@@ -81,7 +105,7 @@ def rounded(value: Any, width: float) -> str:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Words in a row.
+    """Join words with commas and "and".
 
     Examples
     --------
@@ -92,7 +116,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def day(text: str, year: bool = True) -> str:
-    """A date in words.
+    """Return a date in words.
 
     Examples
     --------
@@ -106,14 +130,14 @@ def day(text: str, year: bool = True) -> str:
 
 
 def moment(seconds: int, hours: bool = True) -> str:
-    """A moment of the local clock, given as if it were POSIX seconds."""
+    """Return a moment of the local clock, given as if it were POSIX seconds."""
     found = datetime.fromtimestamp(seconds, tz=UTC)
     text = f"{WEEKDAYS[found.weekday()]} {found.day} {MONTHS[found.month - 1]}"
     return f"{text} {found:%H:%M}" if hours else text
 
 
 def one_in(share: float) -> str:
-    """A share in words.
+    """Return a share in words.
 
     Examples
     --------

@@ -1,0 +1,231 @@
+"""From trips to decisions in one call, and each step as a call of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from unmet.pipeline._account import account_of
+from unmet.pipeline._given_panel import given_panel_step
+from unmet.pipeline._inputs import PanelInputs, built_panel
+from unmet.pipeline._options import (
+    COST_IDLE,
+    COST_LOST,
+    Pairs,
+    Paths,
+    check_exist,
+    check_plan,
+    jobs_of,
+    networks_of,
+    paths_of,
+)
+from unmet.pipeline._steps import fit_step, forecast_step, horizon_of, panel_step, plan_step, report_step
+from unmet.pipeline._watching import Watching
+from unmet.results import Run, checked_panel
+from unmet.runs import Steps, stale_steps
+
+
+def run(
+    *,
+    trips: Paths,
+    output: str | os.PathLike[str],
+    status: Paths | None = None,
+    stations: Paths | None = None,
+    zone: str | None = None,
+    by: str = "hour",
+    times: str = "local",
+    hubs: int | str | os.PathLike[str] | None = None,
+    cells: int | None = None,
+    keep: Pairs | None = None,
+    columns: Pairs | None = None,
+    holidays: str | None = None,
+    weather: str | os.PathLike[str] | None = None,
+    weather_keep: Pairs | None = None,
+    max_gap: str | None = None,
+    max_reject_share: float = 0.01,
+    memory: str = "1GB",
+    horizon: int | None = None,
+    network: str | list[str] | tuple[str, ...] | None = None,
+    fleet: int | None = None,
+    cost_lost: float = COST_LOST,
+    cost_idle: float = COST_IDLE,
+    free: bool = False,
+    title: str | None = None,
+    seed: int = 0,
+    jobs: int = -1,
+    replace: bool = False,
+    progress: bool | None = None,
+    backend: str | None = None,
+) -> Run:
+    """Go from trips to latent demand, lost rides, a forecast, a plan and a report.
+
+    Does what the command ``unmet run`` does, in the same folder layout. Steps whose inputs, settings and code
+    have not changed are kept, so a call that was interrupted goes on where it stopped.
+
+    Parameters
+    ----------
+    trips : trip files or folders, any known layout.
+    output : folder for all results; made if needed.
+    status : status feed: GBFS files, a folder of them, or a CSV of events. Without it, stock is inferred.
+    stations : station_information or a table of stations.
+    zone : local time zone, for instance "America/New_York".
+    by : length of a period, "hour" or "day".
+    times : how time stamps are written, "local" or "utc".
+    hubs : group stations into this many hubs, or by a file of place,hub.
+    cells : use H3 cells at this resolution instead of stations.
+    keep : keep only trips with these values, such as {"user": "member"}.
+    columns : columns of an unknown layout, such as {"start": "Departure", "station": "From"}.
+    holidays : add public holidays of a country or a part of one, such as "US-NJ".
+    weather, weather_keep : add weather by local day or hour; keep only rows with these values.
+    max_gap : treat stock as unknown after this long without a record, such as "2 hours".
+    max_reject_share : stop if a larger share of the rows is rejected.
+    memory : memory limit of the database.
+    horizon : periods to forecast. None: a week of hours, or 28 days.
+    network : "linear", "mlp", "lstm", or several to choose among on validation. None: linear and mlp.
+    fleet : vehicles to share out. None: as many as usually stand at the places.
+    free : ignore the size of the fleet; add vehicles while each saves more than it costs.
+    cost_lost, cost_idle : with `free`, the cost of a lost ride and of an idle vehicle a day.
+    title : heading of the report.
+    seed : seed of every random draw.
+    jobs : worker processes; -1: one per core.
+    replace : start over in a folder that holds another run.
+    progress : None: show progress bars on a terminal; False: never.
+    backend : library of the frames: "pandas", "polars" or "arrow". None: the first that is installed.
+
+    Returns
+    -------
+    Run
+        With frames such as ``lost`` and ``plan``, ``model``, ``summary()`` and ``page``.
+
+    Examples
+    --------
+    >>> run = unmet.run(  # doctest: +SKIP
+    ...     trips="trips.csv.gz", status="status.csv.gz", stations="station_information.json",
+    ...     zone="America/New_York", output="out",
+    ... )
+    >>> run.lost.head()  # doctest: +SKIP
+    """
+    inputs = PanelInputs.among(locals())
+    if by not in ("hour", "day"):
+        raise ValueError(f"by must be hour or day for a run, got {by!r}")
+    check_plan(fleet, cost_lost, cost_idle, free)
+    check_exist(inputs.files)
+    networks, workers = networks_of(network), jobs_of(jobs)
+    found = Run(output, backend=backend)  # a missing backend is told before the work, not after it
+    with Steps(output, source=inputs.source, replace=replace) as steps:
+        with Watching(shown=progress) as watching:
+            done = {"panel": panel_step(steps, inputs, watching)}
+        done["fit"] = fit_step(steps, networks=networks, seed=seed, jobs=workers, progress=progress)
+        done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by))
+        done["plan"] = plan_step(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+        done["report"] = report_step(steps, title=title)
+    found.kept = tuple(name for name, now in done.items() if not now)
+    return found
+
+
+def panel(
+    *, trips: Paths, output: str | os.PathLike[str], progress: bool | None = None, **options: Any
+) -> dict[str, Any]:
+    """Build a panel file alone; `options` are those of `run` that decide a panel.
+
+    Returns the account of what was read. Read the file with `unmet.mobility.read_panel`.
+    """
+    from unmet.mobility import write_panel
+
+    unknown = set(options) - set(PanelInputs.__dataclass_fields__)
+    if unknown:
+        raise TypeError(f"panel() has no option {min(unknown)!r}")
+    inputs = PanelInputs.among({"trips": trips, **options})
+    check_exist(inputs.files)
+    with Watching(shown=progress) as watching, built_panel(inputs, watching) as (con, reports, built, _):
+        write_panel(con, output)
+        return {**account_of(reports, built), "output": str(output)}
+
+
+def fit(
+    panel: str | os.PathLike[str],
+    *,
+    output: str | os.PathLike[str] | None = None,
+    stations: Paths | None = None,
+    network: str | list[str] | tuple[str, ...] | None = None,
+    seed: int = 0,
+    jobs: int = -1,
+    replace: bool = False,
+    progress: bool | None = None,
+    backend: str | None = None,
+) -> Run:
+    """Fit latent demand to a panel file, or again to the panel of a run folder.
+
+    Parameters
+    ----------
+    panel : panel file, or the folder of a run.
+    output : folder for all results; goes with a panel file.
+    stations : names and coordinates of the places; goes with a panel file. Without it, places are named by
+        their ids and riders who walk to a neighbour are not told apart.
+    """
+    source_path, places = Path(panel), paths_of(stations)
+    given = None
+    if source_path.is_dir():
+        if output is not None and Path(output) != source_path:
+            raise ValueError("output must be left out where panel is the folder of a run")
+        if places or replace:
+            wrong = "stations" if places else "replace"
+            raise ValueError(f"{wrong}= goes with a panel file; the panel of a run folder is fitted as it is")
+        folder = source_path
+        source = Run(folder).record["source"]
+    elif output is None:
+        raise ValueError("output must name the folder for model, backtest and lost rides")
+    else:
+        folder, given = Path(output), checked_panel(source_path)
+        source = {"panel": [source_path.name]}
+    check_exist(places)
+    networks, workers = networks_of(network), jobs_of(jobs)
+    found = Run(folder, backend=backend)
+    with Steps(folder, source=source, replace=replace) as steps:
+        if given is not None:
+            given_panel_step(steps, source_path, given, places)
+        fit_step(steps, networks=networks, seed=seed, jobs=workers, progress=progress)
+    return found
+
+
+def forecast(run: Run | str | os.PathLike[str], *, horizon: int | None = None) -> Run:
+    """Forecast demand with the model of a run."""
+    found = _run_of(run)
+    source = found.record["source"]
+    found.need("model")
+    with Steps(found.folder, source=source) as steps:
+        forecast_step(steps, horizon=horizon_of(horizon, found.model.by if horizon is None else ""))
+    return found
+
+
+def plan(
+    run: Run | str | os.PathLike[str],
+    *,
+    fleet: int | None = None,
+    cost_lost: float = COST_LOST,
+    cost_idle: float = COST_IDLE,
+    free: bool = False,
+) -> Run:
+    """Plan the stock of every place for the first whole day ahead of a run."""
+    check_plan(fleet, cost_lost, cost_idle, free)
+    found = _run_of(run)
+    with Steps(found.folder, source=found.record["source"]) as steps:
+        plan_step(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+    return found
+
+
+def report(run: Run | str | os.PathLike[str], *, title: str | None = None) -> Run:
+    """Write the page of a run; its path is then ``run.page``."""
+    found = _run_of(run)
+    old = [step for step in stale_steps(found.folder) if step in ("forecast", "plan")]
+    if old:
+        again = " and ".join(f"`unmet {step} {found.folder}`" for step in old)
+        raise ValueError(f"{found.folder} holds the {' and '.join(old)} of an earlier fit; do {again} first")
+    with Steps(found.folder, source=found.record["source"]) as steps:
+        report_step(steps, title=title)
+    return found
+
+
+def _run_of(run: Run | str | os.PathLike[str]) -> Run:
+    return run if isinstance(run, Run) else Run(run)

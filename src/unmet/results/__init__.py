@@ -1,0 +1,50 @@
+"""A run and what it found: its folder, the schema of its files, frames and figures.
+
+Every file of a run folder and every column is defined once, in `_schema.py`.
+"""
+
+from unmet.results import numbers
+from unmet.results._panel import checked_panel
+from unmet.results._places import shown_name
+from unmet.results._run import Run, open_run
+from unmet.results._schema import FILES, Column, File, Part, outputs_of
+from unmet.results._summary import Summary
+from unmet.results._values import Interval, PlaceTotals, PlanFigures, PlannedDay
+from unmet.results._words import (
+    day_in_words,
+    if_no_van_came,
+    place_sentence,
+    plan_sentences,
+    recent_days,
+    sentences,
+    targets_played,
+)
+from unmet.results._write import plain_json, write_file, write_map
+
+__all__ = [
+    "FILES",
+    "Column",
+    "File",
+    "Interval",
+    "Part",
+    "PlaceTotals",
+    "PlanFigures",
+    "PlannedDay",
+    "Run",
+    "Summary",
+    "checked_panel",
+    "day_in_words",
+    "if_no_van_came",
+    "numbers",
+    "open_run",
+    "outputs_of",
+    "place_sentence",
+    "plain_json",
+    "plan_sentences",
+    "recent_days",
+    "sentences",
+    "shown_name",
+    "targets_played",
+    "write_file",
+    "write_map",
+]

@@ -1,0 +1,184 @@
+"""The figures of a run in sentences, for a terminal, a notebook and the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unmet.results._values import PlaceTotals, PlanFigures, PlannedDay
+from unmet.results.numbers import about, about_whole, between, day, known, listed, number, percent
+
+if TYPE_CHECKING:
+    from unmet.results._summary import Summary
+
+_SHOWN = 5
+
+
+def sentences(summary: Summary) -> list[str]:
+    """Return what a person wants to know, the most important first."""
+    found = [headline(summary), *neighbours(summary), *left_out(summary), *worst(summary), *never(summary)]
+    found += [*intervals_hold(summary), *inferred(summary), *truth(summary)]
+    return found + ([] if summary.plan is None else plan_sentences(summary.plan))
+
+
+def headline(summary: Summary) -> str:
+    """Return how many people wanted a ride, got one and gave up."""
+    total = summary.total
+    gave_up = f"about {about(total.lost)} ({between(total.lost)}) gave up"
+    return (
+        f"About {about(total.demand)} people wanted a ride (90% interval {between(total.demand)}): "
+        f"{number(total.observed, 0)} got one, {gave_up if total.lost.mean > 0 else 'nobody gave up'}."
+    )
+
+
+def neighbours(summary: Summary) -> list[str]:
+    """Return how many rode, but not from where they wanted to start."""
+    walked = summary.total.next_door
+    if walked is None or walked.mean < 1:
+        return []
+    return [f"Of those who rode, about {about(walked)} found no vehicle and walked to a neighbouring place."]
+
+
+def left_out(summary: Summary) -> list[str]:
+    """Return what no figure holds."""
+    if not summary.left_out_share and not summary.left_out_rides:
+        return []
+    rides = summary.left_out_rides
+    seen = f" and the {number(rides)} {'ride' if rides == 1 else 'rides'} in them" if rides else ""
+    return [
+        f"Every figure leaves out {percent(summary.left_out_share)} of the rows{seen}: the place was closed "
+        "or its feed silent for part of the time."
+    ]
+
+
+def worst(summary: Summary) -> list[str]:
+    """Return the places that lost most rides."""
+    if not summary.worst:
+        return []
+    places = [f"{place.name} ({about_whole(place.lost)})" for place in summary.worst[:_SHOWN]]
+    return [f"Most rides were lost at {', '.join(places)}."]
+
+
+def never(summary: Summary) -> list[str]:
+    """Return the places that never had a vehicle."""
+    places = summary.never_available
+    if not places:
+        return []
+    shown = [place.name for place in places[:_SHOWN]]
+    if len(places) > _SHOWN:
+        shown.append(f"{len(places) - _SHOWN:,} more")
+    return [f"{listed(shown)} never had a vehicle: lost rides there are guessed from other places."]
+
+
+def intervals_hold(summary: Summary) -> list[str]:
+    """Return whether the intervals hold what they promise."""
+    coverage = summary.coverage
+    if known(coverage.get("randomised")):
+        plain = f" ({percent(coverage['plain'])} of whole counts)" if known(coverage.get("plain")) else ""
+        held = percent(coverage["randomised"])
+        return [f"Tested on the last weeks, the 90% intervals held {held} of demand{plain}."]
+    if coverage:
+        return ["There is too little data to test the 90% intervals; their upper ends are not identified."]
+    return []
+
+
+def inferred(summary: Summary) -> list[str]:
+    """Return how much of the stock nobody reported."""
+    if summary.inferred is None or summary.inferred < 0.005:
+        return []
+    share = percent(summary.inferred, 0)
+    return [f"Stock was inferred from rides in {share} of the rows: no status feed covers them."]
+
+
+def truth(summary: Summary) -> list[str]:
+    """Return what a simulated city knows."""
+    found = summary.truth or {}
+    lost, played = found.get("lost"), found.get("targets")
+    said = []
+    if isinstance(lost, dict) and known(lost.get("true")):
+        said.append(f"The simulation knows the truth: {number(lost['true'])} rides were lost.")
+    figures = targets_played(found)
+    if figures is not None and known(figures.get("days")):
+        assert isinstance(played, dict)
+        said.append(
+            f"Played again with new stock targets, the last {number(played['days'])} days lose "
+            f"{number(played['lost_observed'])} rides with targets from usage, "
+            f"{number(played['lost_estimated'])} with targets from this estimate and "
+            f"{number(played['lost_true'])} with targets from the truth."
+        )
+    return [" ".join(said)] if said else []
+
+
+def targets_played(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the lost rides of a simulated city with three kinds of targets; None where it has none."""
+    played = (found or {}).get("targets")
+    names = ("lost_observed", "lost_estimated", "lost_true")
+    if not isinstance(played, dict) or not all(known(played.get(name)) for name in names):
+        return None
+    return played
+
+
+def plan_sentences(plan: PlanFigures) -> list[str]:
+    """Return the day planned for, what the plan saves, and what recent days like it lost."""
+    when = "Plan" if plan.day is None else f"Plan for {day_in_words(plan.day)}"
+    stock = f"{number(plan.vehicles)} vehicles at {number(plan.places)} places"
+    found = [f"{when}: {stock}. {if_no_van_came(plan)}"]
+    past = None if plan.day is None else recent_days(plan.day)
+    return found if past is None else [*found, past]
+
+
+def if_no_van_came(plan: PlanFigures) -> str:
+    """Return the lost rides of the planned day with the usual stock and with the plan."""
+    usual, target = (number(lost, plan.digits) for lost in (plan.lost_usual, plan.lost_target))
+    return (
+        f"If no van came all day, about {usual} rides would be lost with the usual stock and {target} with "
+        "the plan."
+    )
+
+
+def day_in_words(planned: PlannedDay) -> str:
+    """Return the planned day: Sunday, 2 Jun 2024, from 04:00."""
+    return f"{planned.weekday}, {day(planned.date)}, from {planned.clock}"
+
+
+def recent_days(planned: PlannedDay) -> str | None:
+    """Return what recent days of the planned weekday lost, to set the expected loss against."""
+    if not planned.past:
+        return None
+    lost = sorted(round(gone) for _, _, gone in planned.past)
+    # The hour is said so that nobody looks for these figures among calendar days.
+    from_hour = f" (from {planned.clock})" if planned.clock not in ("", "00:00") else ""
+    if len(lost) == 1:
+        return f"With your vans, the last {planned.weekday}{from_hour} lost {number(lost[0])}."
+    span = number(lost[0]) if lost[0] == lost[-1] else f"{number(lost[0])} to {number(lost[-1])}"
+    return f"With your vans, recent {planned.weekday}s{from_hour} lost {span}."
+
+
+def place_sentence(place: PlaceTotals) -> str:
+    r"""Return what people wanted at one place and what became of them.
+
+    Examples
+    --------
+    >>> from unmet.results import Interval
+    >>> bounds = Interval(790.0, 700.0, 880.0), Interval(293.0, 270.0, 320.0)
+    >>> wanted = Interval(5147.0, 5050.0, 5250.0)
+    >>> place = PlaceTotals("a", "A", None, None, None, 4064, wanted, bounds[0], 0.1, 0.1, 0.0, bounds[1])
+    >>> print(*place_sentence(place).split(": "), sep="\n")
+    About 5,150 people wanted a ride here
+    4,064 left from here, about 790 gave up, about 290 walked to a neighbour.
+    """
+    walked = place.next_door
+    parts = [f"about {about_whole(place.lost)} gave up"]
+    left, came = place.observed, 0.0
+    if walked is not None and walked.mean >= 0.5:
+        parts.append(f"about {about_whole(walked)} walked to a neighbour")
+        left = max(0.0, place.demand.mean - place.lost.mean - walked.mean)
+        came = place.observed - left
+    if abs(came) < 0.5:
+        parts.insert(0, f"{number(place.observed, 0)} left from here")
+    else:
+        parts.insert(0, f"about {number(left, 0)} left from here")
+    said = f"About {about_whole(place.demand)} people wanted a ride here: {', '.join(parts)}."
+    if came >= 0.5:
+        rides = number(place.observed, 0)
+        said += f" About {number(came, 0)} more came over from a neighbour: {rides} rides in all."
+    return said
