@@ -182,13 +182,13 @@ def test_bodies(service, body, kind, status):
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="unmet run"):
         make_app(tmp_path)
-    with pytest.raises(ValueError, match="is not a folder"):
+    with pytest.raises(ValueError, match="nothing does not exist"):
         make_app(tmp_path / "nothing")
 
 
 def test_curves_that_are_none_are_refused(run_folder, tmp_path):
     for name in ("forecast.parquet", "stations.parquet"):
         (tmp_path / name).write_bytes((run_folder / name).read_bytes())
-    (tmp_path / "curves.json").write_text('{"A": "text"}', encoding="utf-8")
-    with pytest.raises(ValueError, match=r"curve of place 'A'"):
+    (tmp_path / "curves.json").write_text('{"places": {"A": "text"}}', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"curves.json .*'A'"):
         make_app(tmp_path)

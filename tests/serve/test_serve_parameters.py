@@ -2,7 +2,6 @@
 
 import math
 from datetime import UTC, date
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from unmet.serve._curves import read_curves
+from unmet.serve._curves import make_curves
 from unmet.serve._encode import column, encode, number
 from unmet.serve._plan import plan_fleet
 from unmet.serve._questions import ForecastQuestion, PlanQuestion
@@ -88,7 +87,7 @@ def test_a_plan_costs_no_more_than_any_other(savings, fleet, idle):
 
     choices = np.stack(np.meshgrid(*(np.arange(len(curve)) for curve in curves.values()), indexing="ij"), -1)
     least = min(cost(stocks) for stocks in choices.reshape(-1, len(curves)) if sum(stocks) <= fleet)
-    table = read_curves({place: curve.tolist() for place, curve in curves.items()}, {}, Path("curves.json"))
+    table = make_curves({place: curve.tolist() for place, curve in curves.items()}, {})
     found = plan_fleet(table, {place: place for place in curves}, fleet, 1.0, idle)
     assert cost([row["target"] for row in found["places"]]) == pytest.approx(least)
     assert found["placed"] + found["kept_back"] == fleet

@@ -65,7 +65,7 @@ def make_app(
     """
     names = hosts if isinstance(hosts, Hosts) else Hosts(frozenset(name.lower() for name in hosts))
     source = read_source(folder)
-    api = make_api(Answers(source), static_pages(folder), with_token=token is not None)
+    api = make_api(Answers(source), static_pages(source), with_token=token is not None)
     return guarded(api, names, token, limits or Limits())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,6 @@ class ByPlace:
     """Columns ordered by place and time. `rows` says which rows belong to each place."""
 
     columns: Columns
-    notes: Mapping[str, str]
     rows: dict[str, slice]
 
     def times(self, place: str) -> np.ndarray:
@@ -32,11 +30,8 @@ class ByPlace:
         return {name: values[first : max(first, last)] for name, values in self.columns.items()}
 
 
-def by_place(columns: Columns, notes: Mapping[str, str], keep: tuple[str, ...]) -> ByPlace:
+def by_place(columns: Columns, keep: tuple[str, ...]) -> ByPlace:
     """Order a table by place and time, with only the columns in `keep`."""
-    for name in ("unique_id", "ds"):
-        if name not in columns:
-            raise ValueError(f"column {name} is missing")
     ids, times = columns["unique_id"], columns["ds"].astype("datetime64[us]")
     first, same = _blocks(ids)
     if len(set(ids[first].tolist())) != len(first) or (np.diff(times)[same] < NO_TIME).any():
@@ -49,7 +44,7 @@ def by_place(columns: Columns, notes: Mapping[str, str], keep: tuple[str, ...]) 
     if len(rows) != len(first) or (np.diff(times)[same] <= NO_TIME).any():
         raise ValueError("two rows for one place and period")
     kept = {name: columns[name] for name in keep if name in columns}
-    return ByPlace({"ds": times, **kept}, notes, rows)
+    return ByPlace({"ds": times, **kept}, rows)
 
 
 def _blocks(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -70,39 +69,22 @@ class Curves:
         return np.array([np.interp(at, steps, row) for at, row in zip(stock, self.lost)])
 
 
-def read_curves(
-    found: Any, rows: Mapping[str, Mapping[str, str]], path: Path, window: Window | None = None
-) -> Curves | None:
-    """Build curves from the curves and the plan of a run; None if it has none. Errors name `path`."""
-    if found is None:
-        return None
-    given = found.get("places", found) if isinstance(found, dict) else None
-    if not isinstance(given, dict) or not given:
-        raise ValueError(f"{path} holds no curves by place; run `unmet plan` again")
-    curves = []
-    for place, curve in given.items():
-        try:
-            values = np.asarray(curve, dtype=float)
-        except (ValueError, TypeError):
-            values = np.zeros(0)
-        if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-            raise ValueError(
-                f"{path}: the curve of place {place!r} is not a list of numbers; run `unmet plan` again"
-            )
-        curves.append(_convex(values))
-    width = max(map(len, curves))
-    own = [rows.get(place, {}) for place in given]
-    lost = np.array([np.append(row, np.full(width - len(row), row[-1])) for row in curves])
-    try:
-        value_of_vehicles(lost)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}; run `unmet plan` again") from None
+def make_curves(
+    lost: Mapping[str, Sequence[float]], plan: Mapping[str, Mapping[str, Any]], window: Window | None = None
+) -> Curves:
+    """Build curves from lost rides by starting stock and the rows of the plan, both by place."""
+    rows = [_convex(np.asarray(curve, dtype=float)) for curve in lost.values()]
+    width = max(map(len, rows))
+    table = np.array([np.append(row, np.full(width - len(row), row[-1])) for row in rows])
+    value_of_vehicles(table)  # refuses curves that rise or are not convex
+    known = [plan.get(place, {}) for place in lost]
+    usual = [row.get("usual_stock") for row in known]
     return Curves(
-        places=tuple(given),
-        lost=lost,
-        docks=np.array([len(row) - 1 for row in curves]),
-        usual=np.array([_number(row.get("usual_stock")) for row in own]),
-        identified=np.array([row.get("identified", "").strip().lower() not in ("false", "0") for row in own]),
+        places=tuple(lost),
+        lost=table,
+        docks=np.array([len(row) - 1 for row in rows]),
+        usual=np.array([np.nan if stock is None else stock for stock in usual], dtype=float),
+        identified=np.array([bool(row.get("identified", True)) for row in known]),
         window=window,
     )
 
@@ -112,10 +94,3 @@ def _convex(values: np.ndarray) -> np.ndarray:
     saved = np.minimum.accumulate(np.clip(values[:-1] - values[1:], 0.0, None))
     smooth = values[-1] + np.append(np.cumsum(saved[::-1])[::-1], 0.0)
     return smooth if np.abs(smooth - values).max() < _ROUNDING * (1.0 + values.max()) else values
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text) if text else np.nan
-    except ValueError:
-        return np.nan

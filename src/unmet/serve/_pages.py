@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 from dataclasses import dataclass
 from importlib.resources import files
 
-from unmet.serve._source import render_report
+from unmet.serve._source import Source
 
 HTML = "text/html; charset=utf-8"
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -33,13 +32,13 @@ class Page:
         return {} if self.policy is None else {"content-security-policy": self.policy}
 
 
-def static_pages(folder: str | os.PathLike[str]) -> dict[str, Page]:
+def static_pages(source: Source) -> dict[str, Page]:
     """Return everything that is not an answer of the API, by path."""
     found = {
         f"/assets/{name}": Page(asset(name), TYPES[name[name.rindex(".") :]])
         for name in ("plain.css", "what_if.css", "what_if.js", "docs.js")
     }
-    return found | {"/docs": Page(asset("docs.html"), HTML, OWN_ONLY), "/": _front(folder)}
+    return found | {"/docs": Page(asset("docs.html"), HTML, OWN_ONLY), "/": _front(source)}
 
 
 def asset(name: str) -> bytes:
@@ -47,9 +46,9 @@ def asset(name: str) -> bytes:
     return (files("unmet.serve") / "assets" / name).read_bytes()
 
 
-def _front(folder: str | os.PathLike[str]) -> Page:
+def _front(source: Source) -> Page:
     """Return the report with the what-if panel, or the panel alone while the run has no report."""
-    report = render_report(folder, PANEL, asset("what_if.js").decode(), asset("what_if.css").decode())
+    report = source.render_report(PANEL, asset("what_if.js").decode(), asset("what_if.css").decode())
     if report is None:
         return Page(asset("plain.html"), HTML, OWN_ONLY)
     found = _POLICY.search(report)

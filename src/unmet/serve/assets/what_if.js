@@ -95,7 +95,7 @@
     const moved = (row) => Math.abs(row.target - (row.usual_stock ?? 0));
     const rows = [...plan.places].sort((a, b) => moved(b) - moved(a) || b.target - a.target).slice(0, 10);
     fill(table, "Stock at the start of the day, and the rides lost with it", ["Place", "Usual stock", "Target", "Lost rides", "One more would save"],
-      rows.map((row) => [row.identified ? row.name : `${row.name} (demand not fully identified)`, show(row.usual_stock),
+      rows.map((row) => [row.identified ? row.name : `${row.name} (demand not fully identified)`, show(row.usual_stock, 1, 1),
         show(row.target), show(row.expected_lost, 2, 2), show(row.value_of_next_vehicle, 2, 2)]));
     const own = plan.places.find((row) => row.unique_id === place.value);
     chosen.textContent = own
@@ -113,7 +113,8 @@
     const [q05, q50, q95] = ["q05", "q50", "q95"].map((name) => whole(found.quantiles[name]));
     const [width, height, left, bottom] = [1000, 280, 56, 36];
     const known = q95.filter((value) => value !== null);
-    const top = Math.max(1, ...known, ...q50.filter((value) => value !== null)) * 1.1;
+    const most = Math.max(1, ...known, ...q50.filter((value) => value !== null));
+    const top = most * 1.1;
     const x = (n) => left + (n + 0.5) * (width - left) / q50.length;
     const y = (value) => (height - bottom) * (1 - value / top) + 4;
     const text = local(found.zone, found.by);
@@ -128,7 +129,7 @@
     });
     const line = q50.map((value, n) => (value === null ? null : `${x(n).toFixed(1)},${y(value).toFixed(1)}`)).filter(Boolean);
     const label = `Forecast for ${found.name}: median and 90% interval of demand, ${count(found.horizon, found.by)} from ${text(found.ds[0])}`;
-    const ticks = [0, top / 2, top].map((value) => draw("text", { x: 0, y: Math.max(y(value) + 4, 24) }, show(value)));
+    const ticks = (most % 2 ? [0, most] : [0, most / 2, most]).map((value) => draw("text", { x: 0, y: Math.max(y(value) + 4, 24) }, show(value)));
     const ends = [0, found.ds.length - 1].map((n, end) =>
       draw("text", { x: end ? width : left, y: height - 4, "text-anchor": end ? "end" : "start" }, text(found.ds[n])));
     chart.replaceChildren(draw("svg", { class: "wi-chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
