@@ -7,13 +7,14 @@ import contextlib
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 CONNECTIONS = 256
 HEAD_SECONDS = 10.0  # for the first line and the headers of a request
@@ -36,9 +37,8 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # pause whenever the client has not taken everything
         self._since = time.monotonic()
-        others = [one for one in self.connections if one is not self and not one.transport.is_closing()]
-        if len(others) >= CONNECTIONS:
-            least_deserving(others).transport.abort()
+        if len(self.connections) > CONNECTIONS:
+            self.server_state.least_deserving().transport.abort()  # type: ignore[attr-defined]
         self._watch_request()
 
     def data_received(self, data: bytes) -> None:
@@ -80,15 +80,30 @@ class Connection(H11Protocol):
             self._asking = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
 
-def least_deserving(connections: Iterable[Any]) -> Any:
-    """Return the connection to close for a new one: idle or unread ones first, then the oldest."""
-    return min(connections, key=lambda one: one.claim)
-
-
 def _cancelled(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     if timer is not None:
         timer.cancel()
     return None
+
+
+class State(ServerState):
+    """The connections of a server, and which of them to close first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next: list[tuple[tuple[int, float], Any]] = []
+
+    def least_deserving(self) -> Any:
+        """Return the connection to close for a new one: idle and unread ones first, the oldest of them."""
+        while True:
+            while self._next:
+                claim, one = self._next.pop()
+                if one in self.connections and not one.transport.is_closing() and one.claim == claim:
+                    return one
+            # Look at all of them once for many new clients: they may come by the hundred.
+            held: list[Any] = [one for one in self.connections if not one.transport.is_closing()]
+            found = sorted(((one.claim, one) for one in held), key=lambda pair: pair[0])
+            self._next = found[: max(1, len(found) // 4)][::-1]
 
 
 class Server(uvicorn.Server):
@@ -96,6 +111,10 @@ class Server(uvicorn.Server):
 
     listening: Callable[[], None] | None = None
     stopped_by: int | None = None
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.server_state = State()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

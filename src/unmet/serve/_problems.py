@@ -28,7 +28,7 @@ MEANINGS = {
 }
 ANY_PROBLEM: dict[int | str, dict[str, Any]] = {
     "default": {
-        "description": "A problem: " + "; ".join(f"{status} {text}" for status, text in MEANINGS.items()),
+        "description": "Problems: " + "; ".join(f"{status} {text}" for status, text in MEANINGS.items()),
         "content": {PROBLEM_JSON: {"schema": TypeAdapter(ProblemDocument).json_schema()}},
     }
 }

@@ -59,13 +59,14 @@
     return make("section", { className: "op" },
       make("h2", {}, make("code", { textContent: `${method.toUpperCase()} ${path}` }), ` ${operation.description}`),
       form, result,
-      make("p", { className: "wi-note", textContent: operation.responses.default.description }),
       make("details", {}, make("summary", { textContent: "Schema of the answer" }),
         make("pre", { textContent: JSON.stringify(operation.responses["200"].content["application/json"].schema, null, 1) })));
   };
   document.getElementById("title").textContent = `${found.info.title} ${found.info.version}: API`;
   document.getElementById("about").textContent = found.info.description;
-  for (const [path, methods] of Object.entries(expand(found.paths))) {
+  const paths = Object.entries(expand(found.paths));
+  document.getElementById("problems").textContent = paths[0][1].get.responses.default.description;
+  for (const [path, methods] of paths) {
     for (const [method, operation] of Object.entries(methods)) root.append(section(path, method, operation));
   }
 })();
