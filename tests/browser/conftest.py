@@ -2,14 +2,10 @@
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))  # sample_run
 
 _ARGUMENTS = (
     "--headless=new",

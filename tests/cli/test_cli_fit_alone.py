@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from cli_tools import QUICK, call
 
-from unmet.cli._given_panel import panel_places
 from unmet.mobility import read_panel
+from unmet.pipeline import panel_places
 from unmet.runs import load_model, read_record, save_model, stale_steps
 from unmet.tables import read_columns, write_columns
 
@@ -68,7 +68,7 @@ def test_stations_of_another_city_are_refused(finished, tmp_path, capsys):
 
 def test_replace_starts_over_in_the_folder_of_another_run(finished, tmp_path, monkeypatch):
     fitted = []
-    monkeypatch.setattr("unmet.cli._pipeline.do_fit", lambda steps, **_: fitted.append(steps.folder))
+    monkeypatch.setattr("unmet.pipeline._run.fit_step", lambda steps, **_: fitted.append(steps.folder))
     output = shutil.copytree(finished, tmp_path / "out")
     panel = shutil.copy(finished / "panel.parquet", tmp_path / "mine.parquet")
     assert call("fit", panel, "-o", output, *QUICK, "--quiet", "--replace") == 0
@@ -84,7 +84,7 @@ def test_a_place_without_a_vehicle_is_told(alone, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     assert call("fit", alone, *QUICK) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Never a vehicle at P03: what was lost there is guessed from other places." in printed
+    assert "P03 never had a vehicle: lost rides there are guessed from other places." in printed
     assert call("fit", alone, *QUICK, "--json") == 0
     assert json.loads(capsys.readouterr().out)["never_available"] == ["P03"]
     assert read_record(alone)["notes"]["measures"]["never_available"] == ["P03"]
@@ -97,7 +97,7 @@ def test_a_report_of_an_older_forecast_is_refused(finished, tmp_path, capsys):
     assert stale_steps(output) == ["forecast", "plan"]
     assert call("report", output) == 1
     told = capsys.readouterr().err
-    assert f"holds forecast and plan of the fit before; do `unmet forecast {output}`" in told
+    assert f"holds the forecast and plan of an earlier fit; do `unmet forecast {output}`" in told
     assert call("forecast", output, "--quiet") == 0
     assert call("plan", output, "--quiet") == 0
     assert call("report", output, "--quiet") == 0

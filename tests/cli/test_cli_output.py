@@ -67,14 +67,16 @@ def test_summaries_fit_the_terminal(folder, city, capsys, monkeypatch, width):
 def test_warnings_are_one_line_each(folder, capsys, monkeypatch):
     import warnings
 
-    import unmet.cli._pipeline as pipeline
+    from unmet import pipeline
+    from unmet.results import open_run
 
     def warn(*_, **__):
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.warn("levels differ", UserWarning, stacklevel=1)
+        return open_run(folder)
 
-    monkeypatch.setattr(pipeline, "do_forecast", warn)
+    monkeypatch.setattr(pipeline, "forecast", warn)
     assert call("forecast", folder) == 0
     assert capsys.readouterr().err == "unmet forecast: warning: levels differ\n"
     assert call("forecast", folder, "--quiet") == 0

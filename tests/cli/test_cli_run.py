@@ -53,7 +53,7 @@ def test_asked_again_nothing_is_done(finished, city, capsys):
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != "log.jsonl"}
     assert call("run", *given(city[0]), *QUICK, "-o", finished) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Kept from before, since nothing changed for them: panel, fit, forecast, plan, report." in said
+    assert "Nothing changed for panel, fit, forecast, plan, report: kept from before." in said
     after = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if path.name != "log.jsonl"}
     assert after == before
 
@@ -63,7 +63,7 @@ def test_steps_alone_give_the_same(finished, city, tmp_path, capsys):
     assert call("run", *options(city[0]), "-o", output, "--horizon", 24, "--title", "Mine") == 0
     assert "Mine" in (output / "report.html").read_text()
     assert call("forecast", output, "--horizon", 168) == 0
-    assert "Expected demand of the next 168 hours: " in capsys.readouterr().out
+    assert "Expected demand in the next 168 hours: " in capsys.readouterr().out
     assert call("plan", output, "--quiet") == 0
     assert call("report", output) == 0
     assert "report.html" in capsys.readouterr().out
@@ -91,7 +91,7 @@ def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
         (["forecast", "{tmp}"], "not the folder of a run"),
         (["plan", "{tmp}/nothing"], "not the folder of a run"),
         (["fit", "{city}/truth.parquet", "-o", "{tmp}/out"], "not a panel file"),
-        (["fit", "{run}/panel.parquet"], "give -o DIR"),
+        (["fit", "{run}/panel.parquet"], "--output must name the folder"),
         (["forecast", "{run}", "--horizon", "1000000"], "horizon"),
     ],
 )

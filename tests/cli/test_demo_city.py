@@ -15,7 +15,7 @@ def test_a_small_city_from_end_to_end(tmp_path, capsys):
         main(command)
     assert not end.value.code
     shown = capsys.readouterr().out
-    assert "estimated demand" in shown
+    assert "people wanted a ride" in shown
     assert "report.html" in shown
     truth = json.loads((output / "truth.json").read_text())
     assert 0.1 < truth["share_empty"] < 0.3

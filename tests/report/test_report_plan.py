@@ -25,24 +25,26 @@ def test_long_fleet_curves_are_thinned_with_both_ends():
 
 
 def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str):
-    planned = read_run(folder).planned
+    plan = read_run(folder).summary.plan
+    assert plan is not None
+    planned = plan.day
     assert planned is not None
     # 14 days from Monday 1 April: the first day ahead is Monday 15 April.
     assert (planned.weekday, planned.starts) == ("Monday", "2024-04-15T04:00")
-    assert "Planned for <strong>Monday, 15 Apr 2024</strong>, from 04:00" in page
-    assert "expected to be lost on Monday, 15 Apr 2024, from 04:00" in page
+    assert "This plan is for <strong>Monday, 15 Apr 2024</strong>, from 04:00" in page
+    assert "would be lost without vans on Monday, 15 Apr 2024, from 04:00" in page
     columns, _ = read_columns(folder / "lost.parquet")
     clock = columns["ds"] - np.timedelta64(8, "h")  # New York in April, days from four on
     for at, (_, wanted, lost) in zip(("2024-04-01", "2024-04-08"), planned.past, strict=True):
         rows = clock.astype("datetime64[D]") == np.datetime64(at)
         assert lost == pytest.approx(columns["lost_mean"][rows].sum())
         assert wanted == pytest.approx(lost + columns["y"][rows].sum())
-    first, second = (f"{round(one[2]):,}" for one in planned.past)
-    assert f"The last two Mondays, from 04:00 too, lost {first} and {second} rides of " in page
+    low, high = sorted(round(one[2]) for one in planned.past)
+    assert f"With your vans, recent Mondays (from 04:00) lost {low} to {high}." in page
     assert "Moves start from the usual stock" in page
-    assert "take no account of distance" in page
-    assert "if no van comes in between" in page
-    assert "may still be given fewer vehicles" in page
+    assert "They ignore distance" in page
+    assert "If no van came all day" in page
+    assert "may still get fewer vehicles" in page
 
 
 def test_only_fleets_near_the_usual_one_are_shown(folder: Path, copy: Path):
@@ -61,16 +63,17 @@ def test_only_fleets_near_the_usual_one_are_shown(folder: Path, copy: Path):
 
 def test_the_limits_of_moves_are_those_that_the_page_states(page: str):
     given = inspect.signature(rank_moves).parameters
-    words = f"A move is of {given['van'].default} vehicles at most and is listed if it saves at least "
+    words = f"A move takes at most {given['van'].default} vehicles and is listed if it saves at least "
     assert words + f"{given['least_saved'].default} rides" in page
 
 
 def test_a_plan_for_a_smaller_fleet_says_that_more_is_lost(folder: Path, page: str):
     data = read_run(folder)
-    usual = round(sum(row["usual_stock"] for row in data.plan))
-    assert f"With the usual stock of {usual} vehicles" in page
-    assert "</strong> fewer." in page
-    fewer = tuple(row | {"target": 1.0, "rides_saved": -2.0} for row in data.plan)
-    small = render_page(replace(data, plan=fewer))
-    assert f"which take {len(fewer)} vehicles, <strong>{2 * len(fewer)}</strong> more." in small
-    assert f"rides more would be lost with {len(fewer)} vehicles</dt><dd>{2 * len(fewer)}</dd>" in small
+    plan = data.summary.plan
+    assert plan is not None
+    assert f"It places {plan.vehicles} vehicles; {plan.usual_vehicles} is usual." in page
+    less = replace(plan, vehicles=16, saved=-32.0, lost_target=plan.lost_usual + 32)
+    small = render_page(replace(data, summary=replace(data.summary, plan=less)))
+    assert "It places 16 vehicles" in small
+    digits = plan.digits
+    assert f"rides would be lost with 16 vehicles</dt><dd>{32:.{digits}f}</dd>" in small

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from unmet.results import Run
+from unmet.results import Run, sentences
 
 
 def tell(run: Run, *, as_json: bool, quiet: bool, fit_only: bool = False) -> None:
@@ -21,7 +21,7 @@ def tell(run: Run, *, as_json: bool, quiet: bool, fit_only: bool = False) -> Non
     console = Console(highlight=False)
     if run.kept:
         console.print(f"Nothing changed for {', '.join(run.kept)}: kept from before.")
-    for line in str(summary).splitlines():
+    for line in sentences(summary):
         console.print(escape(line))
     for path in summary.files:
         console.print(f"  {escape(str(path))}", soft_wrap=True)

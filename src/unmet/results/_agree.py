@@ -41,8 +41,10 @@ def check_fit(run: Run) -> None:
 
 
 def check_all(run: Run) -> None:
-    """Refuse a file whose places are not those of lost.parquet, or a forecast that begins too early."""
+    """Refuse damaged files, other places than those of lost.parquet, and a forecast that begins too early."""
     check_fit(run)
+    for read in (run.calibration, run.measures, run.account, run.truth, run.planned, run.rows("fleet")):
+        del read  # reading checks it
     lost = run.columns("lost")
     places = place_of_rows(lost)[0]
     for file in (BACKTEST, FORECAST, PLAN):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from unmet.results._words import sentences
+
 if TYPE_CHECKING:
     from unmet.results._run import Run
 
@@ -13,7 +15,7 @@ def run_html(run: Run) -> str:
     """Return a compact piece of HTML without scripts or styles of its own."""
     rows = [f"<p><b>Run</b> <code>{escape(str(run.folder))}</code></p>"]
     try:
-        said = str(run.summary()).splitlines()
+        said = sentences(run.summary())
     except (ValueError, OSError) as error:
         said = [f"{', '.join(run.steps) or 'No step'} finished. {error}"]
     rows.append("<ul>" + "".join(f"<li>{escape(line)}</li>" for line in said) + "</ul>")

@@ -156,29 +156,25 @@ def recent_days(planned: PlannedDay) -> str | None:
 def place_sentence(place: PlaceTotals) -> str:
     r"""Return what people wanted at one place and what became of them.
 
+    Those who came from a neighbour are set off against those who walked to one, so that the parts add up.
+
     Examples
     --------
     >>> from unmet.results import Interval
-    >>> bounds = Interval(790.0, 700.0, 880.0), Interval(293.0, 270.0, 320.0)
-    >>> wanted = Interval(5147.0, 5050.0, 5250.0)
-    >>> place = PlaceTotals("a", "A", None, None, None, 4064, wanted, bounds[0], 0.1, 0.1, 0.0, bounds[1])
+    >>> wanted, gone = Interval(5147.0, 5050.0, 5250.0), Interval(790.0, 700.0, 880.0)
+    >>> walked = Interval(430.0, 390.0, 470.0)
+    >>> place = PlaceTotals("a", "A", None, None, None, 4064, wanted, gone, 0.1, 0.1, 0.0, walked)
     >>> print(*place_sentence(place).split(": "), sep="\n")
     About 5,150 people wanted a ride here
-    4,064 left from here, about 790 gave up, about 290 walked to a neighbour.
+    4,064 left from here, about 790 gave up, about 293 (net) walked to a neighbour.
     """
-    walked = place.next_door
-    parts = [f"about {about_whole(place.lost)} gave up"]
-    left, came = place.observed, 0.0
-    if walked is not None and walked.mean >= 0.5:
-        parts.append(f"about {about_whole(walked)} walked to a neighbour")
-        left = max(0.0, place.demand.mean - place.lost.mean - walked.mean)
-        came = place.observed - left
-    if abs(came) < 0.5:
-        parts.insert(0, f"{number(place.observed, 0)} left from here")
-    else:
-        parts.insert(0, f"about {number(left, 0)} left from here")
-    said = f"About {about_whole(place.demand)} people wanted a ride here: {', '.join(parts)}."
-    if came >= 0.5:
-        rides = number(place.observed, 0)
-        said += f" About {number(came, 0)} more came over from a neighbour: {rides} rides in all."
-    return said
+    left = f"{number(place.observed, 0)} left from here"
+    gave_up = f"about {about_whole(place.lost)} gave up"
+    wanted = f"About {about_whole(place.demand)} people wanted a ride here"
+    walked = 0.0 if place.next_door is None else place.demand.mean - place.observed - place.lost.mean
+    if round(walked) > 0:
+        return f"{wanted}: {left}, {gave_up}, about {number(walked, 0)} (net) walked to a neighbour."
+    if round(walked) < 0:
+        came = f"about {number(-walked, 0)} of them (net) from a neighbour"
+        return f"{wanted}: {left}, {came}, and {gave_up}."
+    return f"{wanted}: {left}, {gave_up}."

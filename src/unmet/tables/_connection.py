@@ -88,7 +88,9 @@ def _open(
     folder = folder or Path(database).parent
     con.execute("SET temp_directory = ?", [str(folder / "spill")])
     con.execute("SET GLOBAL TimeZone = 'UTC'")
-    con.execute("SET enable_progress_bar = false")
+    # In a notebook without ipywidgets DuckDB has no bar to switch off, and refuses to be told so.
+    with contextlib.suppress(duckdb.InvalidInputException):
+        con.execute("SET enable_progress_bar = false")
     if threads is not None:
         con.execute(f"SET threads = {threads:d}")
     return con

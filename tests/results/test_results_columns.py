@@ -1,4 +1,4 @@
-"""The columns that docs/report.md tells of are those that a run writes."""
+"""The columns that docs/report.md tells of are those of the schema, and those that a run writes."""
 
 import csv
 import json
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_run import write_sample_run
 
+from sample_run import write_sample_run
+from unmet.results import FILES, write_file
 from unmet.tables import read_columns
 
 ROOT = Path(__file__).parents[2]
@@ -25,39 +26,76 @@ def documented(name: str) -> list[str]:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small city from trips to report."""
-    from unmet.cli import main
+    import unmet
     from unmet.datasets import make_city
 
     folder = tmp_path_factory.mktemp("city")
     make_city("village", places=4, days=18, seed=3).write(folder)
-    status, stations = (
-        folder / name for name in ("station_status_events.csv.gz", "station_information.json")
-    )
-    command = ["run", folder / "trips.csv.gz", "--status", status, "--stations", stations]
-    command += ["--zone", "America/New_York", "--network", "linear", "--jobs", 1, "--quiet"]
-    with pytest.raises(SystemExit) as end:
-        main([str(word) for word in [*command, "-o", folder / "out"]])
-    assert not end.value.code
-    return folder / "out"
+    return unmet.run(
+        trips=folder / "trips.csv.gz",
+        status=folder / "station_status_events.csv.gz",
+        stations=folder / "station_information.json",
+        zone="America/New_York",
+        network="linear",
+        jobs=1,
+        output=folder / "out",
+        progress=False,
+    ).folder
+
+
+TABLES = ("lost.parquet", "forecast.parquet", "plan.csv", "moves.csv", "fleet.csv")
+
+
+def names(file: str) -> list[str]:
+    return [column.name for column in FILES[file].columns]
+
+
+@pytest.mark.parametrize("file", TABLES)
+def test_the_schema_is_what_is_documented(file: str):
+    assert names(file) == documented(file)
+
+
+def test_the_meaning_of_panel_columns_is_that_in_the_file():
+    from unmet.mobility._panel_file import MEANING
+
+    assert {column.name: column.meaning for column in FILES["panel.parquet"].columns} == MEANING
+
+
+def test_every_column_has_a_kind_and_a_meaning():
+    for file in FILES.values():
+        assert file.meaning
+        assert all(column.meaning for column in file.columns), file.name
+        assert len(set(names(file.name))) == len(file.columns)
+
+
+def test_columns_that_the_schema_does_not_know_are_not_written(tmp_path: Path):
+    fleet = {"fleet": [1], "service_level": [0.5], "expected_lost": [2.0]}
+    write_file(tmp_path, FILES["fleet.csv"], fleet)
+    for wrong in ({**fleet, "more": [1]}, {"fleet": [1]}):
+        with pytest.raises(ValueError, match=r"columns of fleet\.csv"):
+            write_file(tmp_path, FILES["fleet.csv"], wrong)
 
 
 def check_tables(run: Path) -> None:
     for name in ("lost.parquet", "forecast.parquet"):
         columns, about = read_columns(run / name)
-        assert list(columns) == documented(name)
+        assert list(columns) == names(name)
         assert about.items() >= {"zone": "America/New_York", "by": "hour"}.items()
     for name in ("plan.csv", "moves.csv", "fleet.csv"):
         with open(run / name, encoding="utf-8", newline="") as file:
-            assert next(csv.reader(file)) == documented(name)
+            assert next(csv.reader(file)) == names(name)
 
 
-def test_the_sample_of_these_tests_has_the_columns_that_are_documented(tmp_path: Path):
+def test_the_sample_of_these_tests_has_the_columns_of_the_schema(tmp_path: Path):
     check_tables(write_sample_run(tmp_path, places=3, days=2, horizon=2))
 
 
 @pytest.mark.slow
-def test_a_run_writes_the_columns_that_are_documented(run: Path):
+def test_a_run_writes_the_columns_of_the_schema(run: Path):
     check_tables(run)
+    for name in ("panel.parquet", "backtest.parquet", "stations.parquet"):
+        own = [column for column in read_columns(run / name)[0] if column in names(name)]
+        assert own == names(name)
     features = json.loads((run / "hubs.geojson").read_text(encoding="utf-8"))["features"]
     assert {tuple(feature["properties"]) for feature in features} == {tuple(documented("hubs.geojson"))}
 
