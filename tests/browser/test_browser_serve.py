@@ -57,7 +57,7 @@ def lost(page: Any) -> float:
 
 
 def test_the_panel_stands_in_the_report(page: Any) -> None:
-    assert re.match(r"Observed [\d,]+ rides", one(page, "h1").text)
+    assert re.match(r"About [\d,]+ people wanted a ride", one(page, "h1").text)
     assert one(page, "nav a[href='#what-if']").text == "What if"
     for label in ("fleet", "lost", "idle", "place", "day"):
         assert one(page, f"label[for=wi-{label}]").text

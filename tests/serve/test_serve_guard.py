@@ -202,6 +202,22 @@ def slow_app(run_folder, limits: Limits | None = None, **how):
     return guarded(make_api(slow, {}), LOCAL, None, limits or Limits())
 
 
+def test_nothing_is_traced(run_folder, monkeypatch):
+    """FastAPI traces requests wherever the process has set up OpenTelemetry."""
+    telemetry = pytest.importorskip("opentelemetry.trace")
+    traced: list[str] = []
+
+    class Recorder(telemetry.TracerProvider):
+        def get_tracer(self, *names, **more):
+            traced.append("tracer")
+            return telemetry.NoOpTracer()
+
+    monkeypatch.setattr(telemetry, "get_tracer_provider", Recorder)
+    (answered,) = ask_app(make_app(run_folder), "/api/places")
+    assert answered.status == 200
+    assert traced == []
+
+
 def test_a_mistake_of_ours_says_nothing_about_itself(run_folder, caplog):
     app = slow_app(run_folder, error=RuntimeError("secret of /etc/passwd"))
     (answered,) = ask_app(app, "/api/places")
