@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pages import one, wait
+
 from sample_run import LINK_NAME, SCRIPT_NAME, write_sample_run
 
 PICTURES: Any = None  # set a folder (a Path) to keep pictures of what the tests see

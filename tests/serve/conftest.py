@@ -1,13 +1,10 @@
 """Fixtures of the service: a run folder and a server in its own process."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from serve_tools import Service, start_service, stop_service, write_tiny_run
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))  # sample_run
 
 
 @pytest.fixture(scope="session")
