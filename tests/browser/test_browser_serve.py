@@ -1,4 +1,4 @@
-"""The live page in a real browser: the what-if panel answers, and nobody else is asked."""
+"""The live page in a real browser: the what-if panel answers, and no other host is asked."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def enter(page: Any, css: str, value: Any) -> None:
 
 
 def lost(page: Any) -> float:
-    found = re.search(r"([\d,.]+) rides lost", one(page, "#wi-answer").text)
+    found = re.search(r"about ([\d,.]+) rides? lost", one(page, "#wi-answer").text)
     assert found is not None
     return float(found[1].replace(",", ""))
 
@@ -84,7 +84,7 @@ def test_answers_follow_the_costs(page: Any) -> None:
     cheap = lost(page)
     enter(page, "#wi-idle", 5)
     assert lost(page) > cheap
-    assert "kept back" in one(page, "#wi-note").text
+    assert re.search(r"Keep [\d,]+ vehicles back", one(page, "#wi-note").text)
     keep(page, "costs")
 
 
@@ -117,12 +117,35 @@ def test_what_is_not_identified_is_hatched(page: Any, address: str) -> None:
     keep(page, "not-identified")
 
 
-def test_a_wrong_number_is_told(page: Any) -> None:
+@pytest.mark.parametrize(
+    ("css", "value", "told"),
+    [("#wi-fleet", "-5", "whole number"), ("#wi-day", "1999-01-01", "choose one from 20")],
+)
+def test_a_wrong_value_is_told_and_no_old_answer_stays(page: Any, css: str, value: str, told: str) -> None:
+    assert one(page, "#wi-results").is_displayed()
     page.execute_script(
-        "const input = document.querySelector('#wi-fleet'); input.value = '-5';"
-        "input.dispatchEvent(new Event('input', {bubbles: true}))"
+        "const input = document.querySelector(arguments[0]); input.value = arguments[1];"
+        "input.dispatchEvent(new Event('input', {bubbles: true}))",
+        css,
+        value,
     )
-    wait(page, lambda: "not negative" in one(page, "#wi-answer").text)
+    wait(page, lambda: told in one(page, "#wi-answer").text)
+    assert not one(page, "#wi-results").is_displayed()
+
+
+def test_one_vehicle_is_one_vehicle(page: Any) -> None:
+    enter(page, "#wi-fleet", 1)
+    assert one(page, "#wi-answer").text.startswith("1 vehicle, ")
+
+
+def test_quantiles_are_shown_as_counts(page: Any) -> None:
+    cells = page.execute_script(
+        "const rows = document.querySelectorAll('#wi-forecast tbody tr');"
+        "return [...rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    shown = {cell for row in cells for cell in row[2:]} - {"not identified"}
+    assert len(cells) >= 24
+    assert all(cell.isdigit() for cell in shown)
 
 
 def test_nothing_is_asked_of_anybody_else(page: Any, address: str, asked: Any) -> None:

@@ -143,7 +143,7 @@ def test_inputs_have_one_form():
     assert texts == data
     assert texts.kind == "hub"
     assert texts.files == [Path("a.csv")]
-    assert texts.source == {"trips": ["a.csv"], "status": [], "stations": []}
+    assert texts.source == {"trips": [Path("a.csv")], "status": [], "stations": []}
     assert "memory" not in texts.settings
     by_file = PanelInputs.among({"trips": "a.csv", "hubs": "hubs.csv", "weather": "w.csv"})
     assert by_file.files == [Path("a.csv"), Path("w.csv"), Path("hubs.csv")]

@@ -56,9 +56,10 @@ def test_the_schema_is_what_is_documented(file: str):
 
 
 def test_the_meaning_of_panel_columns_is_that_in_the_file():
-    from unmet.mobility._panel_file import MEANING
+    from unmet.mobility import PANEL_COLUMNS
 
-    assert {column.name: column.meaning for column in FILES["panel.parquet"].columns} == MEANING
+    meanings = {column.name: column.meaning for column in PANEL_COLUMNS}
+    assert {column.name: column.meaning for column in FILES["panel.parquet"].columns} == meanings
 
 
 def test_every_column_has_a_kind_and_a_meaning():

@@ -47,7 +47,11 @@ def write_tiny_run(folder: Path) -> Path:
     high = np.where((past["unique_id"] == "B") & censored, np.inf, y + 2 * lost)
     behind = {"demand_mean": y + lost, "demand_q05": y, "demand_q50": y + lost, "demand_q95": high}
     behind |= {"lost_mean": lost, "lost_q05": 0 * lost, "lost_q95": high - y, "identified": np.isfinite(high)}
-    write_columns(folder / "lost.parquet", past | {"y": y, "censored": censored} | behind, about=about)
+    write_columns(
+        folder / "lost.parquet",
+        past | {"y": y, "censored": censored, "exposure": exposure} | behind,
+        about=about,
+    )
     mean = 1.0 + np.arange(AHEAD * len(IDS)) % 24 / 8
     quantiles = {f"q{level:02d}": np.round(mean * level / 50, 6) for level in LEVELS}
     unknown = ahead["unique_id"] == "B"
@@ -63,12 +67,15 @@ def write_tiny_run(folder: Path) -> Path:
         "capacity": [4.0, 4.0, 4.0, np.nan],
     }
     write_columns(folder / "stations.parquet", stations, about=about)
-    lines = ["unique_id,name,capacity,usual_stock,target,identified"]
+    columns = ("unique_id", "name", "capacity", "usual_stock", "target", "expected_lost_usual")
+    columns += ("expected_lost_target", "rides_saved", "value_of_next_vehicle", "identified")
+    lines = [",".join(columns)]
     lines += [
-        f"'{place},x,4,2,2,True" if place == "-7" else f"{place},x,4,1,2,{place != 'B'}" for place in IDS
+        f"'{place},x,4,2,2,1,1,0,0,True" if place == "-7" else f"{place},x,4,1,2,1,1,0,0,{place != 'B'}"
+        for place in IDS
     ]
     (folder / "plan.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "curves.json").write_text(json.dumps(CURVES), encoding="utf-8")
+    (folder / "curves.json").write_text(json.dumps({"places": CURVES}), encoding="utf-8")
     return folder
 
 
@@ -112,10 +119,11 @@ serve(sys.argv[1], port=0, token=sys.argv[2] or None, say=lambda line: print(lin
 """
 
 
-def start_service(folder: Path, token: str = "") -> tuple[subprocess.Popen[str], Service]:
-    process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", START, str(folder), token], stdout=subprocess.PIPE, text=True
-    )
+def start_service(
+    folder: Path, token: str = "", stderr: int | None = None
+) -> tuple[subprocess.Popen[str], Service]:
+    command = [sys.executable, "-W", "error", "-c", START, str(folder), token]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == f"Reading {folder} …\n"
     line = process.stdout.readline()

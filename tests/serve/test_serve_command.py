@@ -24,9 +24,11 @@ def test_another_address_without_a_token_does_not_start(run_folder):
         serve(run_folder, host="0.0.0.0", port=0)
 
 
-def test_a_folder_of_something_else_does_not_start(tmp_path):
-    with pytest.raises(ValueError, match="unmet run"):
-        serve(tmp_path, port=0)
+def test_a_folder_of_something_else_does_not_start(tmp_path, capsys):
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(ValueError, match="unmet run"):
+            serve(folder, port=0)
+    assert capsys.readouterr().out == ""  # not even that it is being read
 
 
 def test_a_port_in_use_is_told_before_the_folder_is_read(tmp_path, capsys, monkeypatch):
@@ -71,5 +73,5 @@ def test_a_refusal_is_one_line(run_folder, capsys):
         main(["serve", str(run_folder), "--host", "0.0.0.0", "--port", "0"])
     assert stop.value.code == 1
     told = capsys.readouterr().err
-    assert told.startswith("unmet serve: 0.0.0.0 can be reached from other machines: give a token")
+    assert told.startswith("unmet serve: other machines can reach 0.0.0.0: give a token")
     assert told.count("\n") == 1

@@ -8,12 +8,12 @@ import pytest
 from serve_tools import Answered, ask_app
 
 from unmet.serve import make_app
-from unmet.serve._app import App
-from unmet.serve._guard import Guard, Limits
+from unmet.serve._answers import Answers
+from unmet.serve._app import make_api
+from unmet.serve._guards import Limits, guarded
 from unmet.serve._hosts import Hosts, allowed_hosts, resolve
-from unmet.serve._pages import static_pages
-from unmet.serve._run_answers import RunAnswers
 from unmet.serve._server import prepare
+from unmet.serve._source import read_source
 
 TOKEN = "correct-horse-battery"
 LOCAL = Hosts(frozenset({"localhost"}))
@@ -187,8 +187,8 @@ def test_a_browser_trades_the_token_for_a_cookie(run_folder):
 class Slow:
     """Answers that take their time, or fail."""
 
-    def __init__(self, real: RunAnswers, seconds: float = 0.0, error: Exception | None = None) -> None:
-        self.real, self.seconds, self.error, self.zone = real, seconds, error, real.zone
+    def __init__(self, real: Answers, seconds: float = 0.0, error: Exception | None = None) -> None:
+        self.real, self.seconds, self.error = real, seconds, error
 
     def places(self):
         time.sleep(self.seconds)
@@ -197,9 +197,25 @@ class Slow:
         return self.real.places()
 
 
-def slow_app(run_folder, limits: Limits | None = None, **how) -> App:
-    guard = Guard(LOCAL, limits=limits or Limits())
-    return App(Slow(RunAnswers(run_folder), **how), guard, static_pages(run_folder))
+def slow_app(run_folder, limits: Limits | None = None, **how):
+    slow = Slow(Answers(read_source(run_folder)), **how)
+    return guarded(make_api(slow, {}), LOCAL, None, limits or Limits())
+
+
+def test_nothing_is_traced(run_folder, monkeypatch):
+    """FastAPI traces requests wherever the process has set up OpenTelemetry."""
+    telemetry = pytest.importorskip("opentelemetry.trace")
+    traced: list[str] = []
+
+    class Recorder(telemetry.TracerProvider):
+        def get_tracer(self, *names, **more):
+            traced.append("tracer")
+            return telemetry.NoOpTracer()
+
+    monkeypatch.setattr(telemetry, "get_tracer_provider", Recorder)
+    (answered,) = ask_app(make_app(run_folder), "/api/places")
+    assert answered.status == 200
+    assert traced == []
 
 
 def test_a_mistake_of_ours_says_nothing_about_itself(run_folder, caplog):
@@ -235,7 +251,7 @@ def test_too_many_at_once_are_sent_away(run_folder):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "192.0.2.1"])
 def test_another_address_without_a_token_is_refused(run_folder, host):
-    with pytest.raises(ValueError, match=r"can be reached from other machines: give a token"):
+    with pytest.raises(ValueError, match=r"other machines can reach .* give a token"):
         prepare(run_folder, host=host, port=0)
 
 
@@ -267,7 +283,7 @@ def test_names_of_a_public_service():
 
 
 def test_a_head_that_never_ends_is_cut_off(run_folder, monkeypatch):
-    monkeypatch.setattr("unmet.serve._server.HEAD_SECONDS", 0.4)
+    monkeypatch.setattr("unmet.serve._connections.HEAD_SECONDS", 0.4)
     ready = prepare(run_folder, port=0)
     thread = Thread(target=ready.run)
     thread.start()

@@ -1,57 +1,52 @@
-"""Parameters mean what the document says, whatever text arrives."""
+"""Parameters mean what the OpenAPI document says, whatever text arrives."""
 
-import asyncio
 import math
-from pathlib import Path
-from urllib.parse import urlencode
+from datetime import UTC, date
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from unmet.serve._curves import read_curves
+from unmet.serve._curves import make_curves
 from unmet.serve._encode import column, encode, number
-from unmet.serve._http import Problem, Request
-from unmet.serve._parameters import Parameter, read_parameters
-from unmet.serve._plan_answer import plan_answer
+from unmet.serve._plan import plan_fleet
+from unmet.serve._questions import ForecastQuestion, PlanQuestion
 
 ZONE = ZoneInfo("America/New_York")
-FLEET = Parameter("fleet", "integer", "vehicles", low=0, high=100)
-COST = Parameter("cost", "number", "money", low=0.5, high=1e9)
-START = Parameter("start", "time", "when")
-
-
-def read(parameter: Parameter, text: str) -> object:
-    async def nothing() -> dict:
-        raise AssertionError("a GET has no body to read")
-
-    request = Request("GET", "/", urlencode({parameter.name: text}), {}, nothing)
-    return asyncio.run(read_parameters(request, [parameter], ZONE))[parameter.name]
 
 
 @given(st.text(max_size=40) | st.integers().map(str) | st.floats().map(str))
-def test_any_text_is_a_value_within_bounds_or_a_problem(text):
-    for parameter in (FLEET, COST):
+def test_any_text_is_a_value_within_limits_or_refused(text):
+    for name, low, high in (("fleet", 0, 1_000_000), ("cost_lost", 0.000001, 1e9)):
         try:
-            value = read(parameter, text)
-        except Problem as problem:
-            value = parameter.low if problem.status == 400 else math.nan
-        assert parameter.low <= value <= parameter.high
+            value = getattr(PlanQuestion(**{name: text}), name)
+        except ValidationError:
+            continue
+        assert low <= value <= high
+
+
+@pytest.mark.parametrize("text", ["1_000", " 5", "true", "0x10", "٣", "1e999", "nan", "1e1", ""])
+def test_only_plain_numbers_are_numbers(text):
+    with pytest.raises(ValidationError):
+        ForecastQuestion(place="A", horizon=text)
 
 
 @given(st.datetimes(timezones=st.just(ZONE)))
 def test_a_time_with_an_offset_is_that_moment(moment):
     if moment.year in (1, 9999):
         return
-    found = read(START, moment.isoformat())
-    assert found == np.datetime64(moment.astimezone(ZoneInfo("UTC")).replace(tzinfo=None), "us")
+    found = ForecastQuestion(place="A", start=moment.isoformat()).start
+    assert found == moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def test_a_date_is_local_midnight():
-    assert read(START, "2024-07-01") == np.datetime64("2024-07-01T04:00:00")
-    assert read(START, "2024-01-01") == np.datetime64("2024-01-01T05:00:00")
+def test_a_date_stays_a_date():
+    assert ForecastQuestion(place="A", start="2024-07-01").start == date(2024, 7, 1)
+    for wrong in ("20240701", "1719792000", "2024-07-01T25:00", "2024-W27-1"):
+        with pytest.raises(ValidationError, match="must be a date"):
+            PlanQuestion(date=wrong)
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
@@ -92,7 +87,7 @@ def test_a_plan_costs_no_more_than_any_other(savings, fleet, idle):
 
     choices = np.stack(np.meshgrid(*(np.arange(len(curve)) for curve in curves.values()), indexing="ij"), -1)
     least = min(cost(stocks) for stocks in choices.reshape(-1, len(curves)) if sum(stocks) <= fleet)
-    table = read_curves({place: curve.tolist() for place, curve in curves.items()}, {}, Path("curves.json"))
-    found = plan_answer(table, fleet, 1.0, idle)
+    table = make_curves({place: curve.tolist() for place, curve in curves.items()}, {})
+    found = plan_fleet(table, {place: place for place in curves}, fleet, 1.0, idle)
     assert cost([row["target"] for row in found["places"]]) == pytest.approx(least)
     assert found["placed"] + found["kept_back"] == fleet

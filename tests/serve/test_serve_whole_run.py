@@ -5,7 +5,8 @@ import pytest
 
 from unmet.cli import main
 from unmet.datasets import make_city
-from unmet.serve._run_answers import RunAnswers
+from unmet.serve._answers import Answers
+from unmet.serve._source import read_source
 from unmet.tables import read_columns
 
 pytestmark = pytest.mark.slow
@@ -26,19 +27,19 @@ def whole_run(tmp_path_factory):
 
 
 def test_model_and_files_agree(whole_run):
-    answers = RunAnswers(whole_run)
+    run = read_source(whole_run)
+    answers = Answers(run)
     assert answers.model is not None
-    place = next(iter(answers.ahead.rows))
+    place = next(iter(run.forecast.rows))
     table, _ = read_columns(whole_run / "forecast.parquet")
     own = table["unique_id"] == place
     again = answers.model.forecast(place, 24, None)
     for name in ("mean", "q05", "q50"):
         np.testing.assert_allclose(again[name], table[name][own][:24], rtol=1e-6)
-    docks = {key: entry["capacity"] for key, entry in answers.stations.items()}
-    made = answers.model.curves(answers.first, docks)
-    assert answers.curves is not None
-    assert made.places == answers.curves.places
-    np.testing.assert_array_equal(made.docks, answers.curves.docks)
-    width = answers.curves.lost.shape[1]
-    np.testing.assert_allclose(made.lost[:, :width], answers.curves.lost, atol=1e-5)
-    np.testing.assert_allclose(made.usual, answers.curves.usual, rtol=1e-4)
+    made = answers.model.curves(run.first_day)
+    assert run.curves is not None
+    assert made.places == run.curves.places
+    np.testing.assert_array_equal(made.docks, run.curves.docks)
+    width = run.curves.lost.shape[1]
+    np.testing.assert_allclose(made.lost[:, :width], run.curves.lost, atol=1e-5)
+    np.testing.assert_allclose(made.usual, run.curves.usual, rtol=1e-4)

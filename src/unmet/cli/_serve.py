@@ -1,4 +1,4 @@
-"""`unmet serve`: the report live, with a what-if panel and a JSON API."""
+"""`unmet serve`: the report with a what-if panel and a JSON API."""
 
 from typing import Annotated
 

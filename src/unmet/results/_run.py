@@ -176,7 +176,7 @@ class Run:
 
     def has(self, name: str) -> bool:
         """Return whether a table or file of the schema is in the folder."""
-        return (self.folder / _file(name).name).is_file()
+        return (self.folder / _file(name).name).exists()
 
     def need(self, *names: str) -> list[Path]:
         """Return paths of files; a missing one is named with the command that makes it."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from unmet.mobility import PANEL_COLUMNS
+
 # time: naive UTC. flag: true or false. count: whole, 0 or more. amount: 0 or more. share: 0 to 1.
 # bound: 0 or more, infinite where the data identify no upper bound.
 Kind = Literal["text", "time", "flag", "count", "amount", "bound", "share", "number"]
@@ -72,39 +74,26 @@ def _quantiles(prefix: str, meaning: str, optional: bool = False) -> tuple[Colum
     )
 
 
+_PANEL_KINDS: dict[str, Kind] = {
+    "unique_id": "text",
+    "ds": "time",
+    "y": "count",
+    "censored": "flag",
+    "exposure": "share",
+    "threshold": "bound",
+    **dict.fromkeys(("supply", "returns", "deliveries", "removals"), "amount"),
+    **dict.fromkeys(("stock_start", "stock_end", "capacity"), "amount"),
+    "inferred": "flag",
+    "observed": "share",
+}
+_PANEL_NEEDED = ("unique_id", "ds", "y", "censored", "exposure")
 PANEL = File(
     "panel.parquet",
     "panel",
     "one row for each place and period: pickups, availability, stock, covariates",
-    columns=(
-        _PLACE,
-        Column("ds", "time", "start of the local period, naive UTC"),
-        Column("y", "count", "pickups seen"),
-        Column("censored", "flag", "at some moment of the period no vehicle could be rented"),
-        Column(
-            "exposure",
-            "share",
-            "share of known, open time in which a vehicle could be rented; null: no such time",
-        ),
-        Column(
-            "threshold",
-            "bound",
-            "stock at the start less removals; 0 claims nothing; null for hubs",
-            optional=True,
-        ),
-        Column(
-            "supply", "amount", "stock at the start + returns + deliveries; y never exceeds it", optional=True
-        ),
-        Column("returns", "amount", "vehicles that rides brought", optional=True),
-        Column("deliveries", "amount", "vehicles that came without a ride", optional=True),
-        Column("removals", "amount", "vehicles that left without a ride", optional=True),
-        Column("stock_start", "amount", "vehicles at the start of the period", optional=True),
-        Column("stock_end", "amount", "vehicles at its end", optional=True),
-        Column("capacity", "amount", "docks", optional=True),
-        Column("inferred", "flag", "stock of some moment rests on rides alone", optional=True),
-        Column(
-            "observed", "share", "share of the period in which the place was known and open", optional=True
-        ),
+    columns=tuple(
+        Column(column.name, _PANEL_KINDS[column.name], column.meaning, column.name not in _PANEL_NEEDED)
+        for column in PANEL_COLUMNS
     ),
 )
 STATIONS = File(

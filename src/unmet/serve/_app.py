@@ -1,126 +1,42 @@
-"""The ASGI application: the guard, then exactly the paths that exist, each answered from memory."""
+"""The application: FastAPI routes over the answers of a run, with the guards around them."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
-from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
 
+from fastapi import Depends, FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.types import ASGIApp
+
+from unmet import __version__
 from unmet.serve._answers import Answers
+from unmet.serve._documents import Forecast, Panel, Places, Plan
 from unmet.serve._encode import encode
-from unmet.serve._guard import Guard, Limits
+from unmet.serve._guards import Limits, guarded
 from unmet.serve._hosts import LOOPBACK_NAMES, Hosts
-from unmet.serve._http import Problem, Receive, Reply, Request, Scope, Send, read_request, send_reply
-from unmet.serve._openapi import openapi
-from unmet.serve._pages import static_pages
-from unmet.serve._parameters import read_parameters
-from unmet.serve._routes import ROUTES, Route
-from unmet.serve._run_answers import RunAnswers
+from unmet.serve._pages import Page, static_pages
+from unmet.serve._problems import ANY_PROBLEM, problem, wrong_parameter
+from unmet.serve._questions import (
+    MAX_PLACES,
+    ForecastQuestion,
+    NoQuestion,
+    PanelQuestion,
+    PlanQuestion,
+)
+from unmet.serve._source import read_source
 
-log = logging.getLogger("unmet.serve")
-
-KEPT_ANSWERS = 4096
-KEPT_BYTES = 64 * 1024 * 1024
-WORKERS = 2  # answers computed at once; the rest of the requests wait their turn
-
-
-class App:
-    """An ASGI application. A path is looked up in a table, so that no request can name a file."""
-
-    def __init__(self, answers: Answers, guard: Guard, pages: dict[str, Reply]) -> None:
-        self.answers = answers
-        self.guard = guard
-        document = Reply(encode(openapi(guard.token is not None)))
-        self.pages = {**pages, "/openapi.json": document}
-        self._kept: OrderedDict[Any, bytes] = OrderedDict()
-        self._kept_bytes = 0
-        self._under_way = 0
-        self._workers: asyncio.Semaphore | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-        if scope["type"] != "http":
-            return
-        started = False
-
-        async def sending(message: Any) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        self._under_way += 1
-        try:
-            reply, close = await self._answer(scope, receive)
-            await send_reply(sending, reply, head=scope["method"] == "HEAD", close=close)
-        except ConnectionResetError:
-            log.debug("a client left before its answer")
-        except Exception:
-            log.exception("%s %r", scope["method"], scope["path"][:80])
-            if not started:
-                told = Problem(500, "the service made a mistake; its log says more")
-                await send_reply(send, told.reply(), close=True)
-        finally:
-            self._under_way -= 1
-
-    async def _answer(self, scope: Scope, receive: Receive) -> tuple[Reply, bool]:
-        """The reply, and whether the connection must end with it because a body was left unread."""
-        try:
-            if self._under_way > self.guard.limits.requests:
-                raise Problem(503, "too many requests at once", (("retry-after", "1"),))
-            request = read_request(scope, self.guard.bounded(receive))
-            reply = self.guard.check(request)
-            if reply is None:
-                async with asyncio.timeout(self.guard.limits.seconds):
-                    reply = await self._route(request)
-            return reply, False
-        except Problem as problem:
-            return problem.reply(), problem.status in (400, 408, 413, 415, 421)
-        except TimeoutError:
-            return Problem(
-                503, "the answer took too long; ask for less", (("retry-after", "5"),)
-            ).reply(), True
-
-    async def _route(self, request: Request) -> Reply:
-        route = ROUTES.get(request.path)
-        page = self.pages.get(request.path)
-        if route is None and page is None:
-            raise Problem(404, "there is nothing here; /docs lists what there is")
-        methods = ("GET", "HEAD") if route is None else (*route.methods, "HEAD")
-        if request.method not in methods:
-            raise Problem(405, f"use {' or '.join(methods)}", (("allow", ", ".join(methods)),))
-        if route is None:
-            assert page is not None
-            return page
-        values = await read_parameters(request, route.parameters, self.answers.zone)
-        return Reply(await self._document(request.path, route, values))
-
-    async def _document(self, path: str, route: Route, values: dict[str, Any]) -> bytes:
-        """The encoded answer, kept for the next one who asks the same."""
-        key = (path, *(str(values[parameter.name]) for parameter in route.parameters))
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        if route.at_once(self.answers, values):
-            body = encode(route.answer(self.answers, values))
-        else:
-            if self._workers is None:
-                self._workers = asyncio.Semaphore(WORKERS)
-            async with self._workers:
-                body = await asyncio.to_thread(lambda: encode(route.answer(self.answers, values)))
-        self._keep(key, body)
-        return body
-
-    def _keep(self, key: Any, body: bytes) -> None:
-        if key not in self._kept:
-            self._kept_bytes += len(body)
-        self._kept[key] = body
-        while len(self._kept) > KEPT_ANSWERS or self._kept_bytes > KEPT_BYTES:
-            _, dropped = self._kept.popitem(last=False)
-            self._kept_bytes -= len(dropped)
+JSON = "application/json"
+THREADS = 2  # answers computed at once; other requests wait their turn
+# FastAPI can send traces and logs elsewhere if the environment asks for it; this service never does.
+NO_TELEMETRY: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 
 
 def make_app(
@@ -129,19 +45,129 @@ def make_app(
     token: str | None = None,
     hosts: Hosts | Sequence[str] = LOOPBACK_NAMES,
     limits: Limits | None = None,
-) -> App:
-    """The ASGI application that serves a run folder, all of it read now.
+) -> ASGIApp:
+    """Return the ASGI application that serves a run folder. The folder is read now, once.
 
     Parameters
     ----------
-    folder : what ``unmet run … -o`` wrote.
-    token : asked of every request if given.
-    hosts : names that the Host header may carry.
+    folder : path
+        The folder that ``unmet run … -o`` wrote.
+    token : str, optional
+        Required of every request if given.
+    hosts : sequence of str
+        Names that the Host header may carry.
+    limits : Limits, optional
+        Limits of a request.
 
     Examples
     --------
     >>> app = make_app("out")  # doctest: +SKIP
     """
     names = hosts if isinstance(hosts, Hosts) else Hosts(frozenset(name.lower() for name in hosts))
-    guard = Guard(names, token, limits or Limits())
-    return App(RunAnswers(folder), guard, static_pages(folder))
+    source = read_source(folder)
+    api = make_api(Answers(source), static_pages(source), with_token=token is not None)
+    return guarded(api, names, token, limits or Limits())
+
+
+def make_api(answers: Answers, pages: Mapping[str, Page], *, with_token: bool = False) -> FastAPI:
+    """Return the application without its guards."""
+    security = [Depends(HTTPBearer(scheme_name="token", auto_error=False))] if with_token else []
+    api = FastAPI(
+        title="unmet",
+        version=__version__,
+        description="Demand a service did not see: panel, forecast and plan of one run. All times are UTC.",
+        docs_url=None,  # FastAPI's pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=ANY_PROBLEM,
+        dependencies=[Depends(check_query), *security],
+        telemetry=NO_TELEMETRY,
+    )
+    add_routes(api, answers)
+    for path, page in pages.items():
+        api.add_route(path, _show(page), methods=["GET"], include_in_schema=False)
+
+    async def refused(request: Request, error: Any) -> Response:
+        if error.status_code == 404 and error.detail == "Not Found":
+            error = HTTPException(404, "there is nothing here; /docs lists what there is")
+        if error.status_code == 405:
+            methods = [name.upper() for name in api.openapi()["paths"].get(request.url.path, ["get"])]
+            methods.insert(1, "HEAD")
+            error = HTTPException(405, f"use {' or '.join(methods)}", {"allow": ", ".join(methods)})
+        return problem(error)
+
+    async def invalid(request: Request, error: Any) -> Response:
+        return problem(wrong_parameter(error))
+
+    async def failed(request: Request, error: Exception) -> Response:
+        return problem(HTTPException(500, "the service failed; its log says why"))
+
+    api.add_exception_handler(AnyHTTPException, refused)
+    api.add_exception_handler(RequestValidationError, invalid)
+    api.add_exception_handler(Exception, failed)
+    return api
+
+
+def add_routes(api: FastAPI, answers: Answers) -> None:
+    """Add the questions of the API."""
+    pool = ThreadPoolExecutor(THREADS, "unmet-serve")
+
+    async def in_thread(answer: Callable[..., Any], *question: Any) -> Response:
+        loop = asyncio.get_running_loop()
+        body = await loop.run_in_executor(pool, lambda: encode(answer(*question)))
+        return Response(body, media_type=JSON)
+
+    @api.get("/api/places", response_model=Places, operation_id="places")
+    async def places(question: Annotated[NoQuestion, Query()]) -> Any:
+        """List places and the times covered."""
+        return await in_thread(answers.places)
+
+    @api.get("/api/panel", response_model=Panel, operation_id="panel")
+    async def panel(question: Annotated[PanelQuestion, Query()]) -> Any:
+        """Return observed rides at a place and the demand behind them."""
+        return await in_thread(answers.panel, question)
+
+    @api.get("/api/forecast", response_model=Forecast, operation_id="forecast")
+    async def forecast(question: Annotated[ForecastQuestion, Query()]) -> Any:
+        """Forecast demand at a place."""
+        if answers.needs_model(question):
+            return await in_thread(answers.forecast, question)
+        return Response(encode(answers.forecast(question)), media_type=JSON)
+
+    @api.get("/api/plan", response_model=Plan, operation_id="plan")
+    async def plan(question: Annotated[PlanQuestion, Query()]) -> Any:
+        """Plan stock targets for a fleet."""
+        return await in_thread(answers.plan, question)
+
+    @api.post("/api/plan", response_model=Plan, operation_id="plan_post", dependencies=[Depends(check_body)])
+    async def plan_post(question: PlanQuestion) -> Any:
+        """Plan stock targets for a fleet, with the parameters in the body."""
+        return await in_thread(answers.plan, question)
+
+
+async def check_query(request: Request) -> None:
+    """Refuse a query that is not UTF-8, repeats a parameter, or comes with a body."""
+    query = request.scope["query_string"].decode("latin-1")
+    if request.method == "POST" and query:
+        raise HTTPException(400, "a POST takes its parameters from its body, not from the query")
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_PLACES + 100, errors="strict")
+    except ValueError:
+        raise HTTPException(400, "the query is not UTF-8 or has too many parameters") from None
+    names = [name for name, _ in pairs if name != "places"]
+    for name in names:
+        if names.count(name) > 1:
+            raise HTTPException(400, f"{name[:40]!r} is given twice")
+
+
+async def check_body(request: Request) -> None:
+    """Refuse a body that does not call itself JSON."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise HTTPException(415, f"the body must be {JSON}")
+
+
+def _show(page: Page) -> Callable[[Request], Any]:
+    async def show(request: Request) -> Response:
+        return Response(page.body, media_type=page.media_type, headers=page.headers)
+
+    return show

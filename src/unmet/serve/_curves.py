@@ -1,11 +1,10 @@
-"""Expected lost rides of each place by its starting stock, for one day: from a file or the saved model."""
+"""Expected lost rides of each place by its starting stock, for one day."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,13 +12,13 @@ import numpy as np
 
 from unmet.planning import value_of_vehicles
 
-DAY_BEGINS = time(4)  # as `unmet plan` has it: when the streets are quietest
-_ROUNDING = 1e-4  # of the numbers in curves.json
+DAY_BEGINS = time(4)  # the same as in `unmet plan`: when the streets are quietest
+_ROUNDING = 1e-4  # of the curves of a run
 
 
 @dataclass(frozen=True)
 class Window:
-    """The day for which stock is planned: its local date, its start in UTC, its number of periods."""
+    """A day to plan: its local date, its start in UTC, its number of periods."""
 
     day: date
     start: np.datetime64
@@ -27,13 +26,14 @@ class Window:
 
     @staticmethod
     def of(day: date, zone: ZoneInfo, by: str) -> Window:
+        """Return the planned day of a local date."""
         local = datetime.combine(day, DAY_BEGINS if by == "hour" else time(0), zone)
         start = np.datetime64(local.astimezone(UTC).replace(tzinfo=None), "us")
         return Window(day, start, 24 if by == "hour" else 1)
 
     @staticmethod
     def first(ahead: np.datetime64, zone: ZoneInfo, by: str) -> Window:
-        """The first whole day of a forecast that begins at `ahead`."""
+        """Return the first whole day of a forecast that begins at `ahead`."""
         day = ahead.astype("datetime64[s]").item().replace(tzinfo=UTC).astimezone(zone).date()
         found = Window.of(day, zone, by)
         return found if found.start >= ahead else Window.of(day + timedelta(days=1), zone, by)
@@ -41,17 +41,17 @@ class Window:
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves of all places; beyond the docks of a place its row of `lost` stays flat."""
+    """Curves of all places. Beyond the docks of a place, its row of `lost` stays flat."""
 
     places: tuple[str, ...]
     lost: np.ndarray
     docks: np.ndarray
-    usual: np.ndarray  # NaN where nobody knows
+    usual: np.ndarray  # NaN where unknown
     identified: np.ndarray
     window: Window | None = None
 
     def only(self, chosen: tuple[str, ...]) -> Curves:
-        """The curves of some of the places, in their order."""
+        """Return the curves of the chosen places, in that order."""
         index = [self.places.index(place) for place in chosen]
         lost, docks, usual, known = (
             part[index] for part in (self.lost, self.docks, self.usual, self.identified)
@@ -60,61 +60,37 @@ class Curves:
 
     @property
     def usual_fleet(self) -> int | None:
-        """Vehicles that usually stand at these places."""
+        """Vehicles usually standing at these places; None if unknown for some."""
         return None if np.isnan(self.usual).any() else round(float(self.usual.sum()))
 
     def lost_at(self, stock: np.ndarray) -> np.ndarray:
-        """Expected lost rides of each place; between whole stocks along the line, NaN where it is unknown."""
+        """Return expected lost rides of each place, interpolated between whole stocks; NaN if unknown."""
         steps = np.arange(self.lost.shape[1])
         return np.array([np.interp(at, steps, row) for at, row in zip(stock, self.lost)])
 
 
-def read_curves(
-    found: Any, rows: Mapping[str, Mapping[str, str]], path: Path, window: Window | None = None
-) -> Curves | None:
-    """Curves from what curves.json holds and the rows of plan.csv; None if there are none."""
-    if found is None:
-        return None
-    given = found.get("places", found) if isinstance(found, dict) else None
-    if not isinstance(given, dict) or not given:
-        raise ValueError(f"{path} is not a table of places: run `unmet plan` again")
-    curves = []
-    for place, curve in given.items():
-        try:
-            values = np.asarray(curve, dtype=float)
-        except (ValueError, TypeError):
-            values = np.zeros(0)
-        if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-            raise ValueError(
-                f"{path}: the curve of place {place!r} is no row of numbers; run `unmet plan` again"
-            )
-        curves.append(_convex(values))
-    width = max(map(len, curves))
-    own = [rows.get(place, {}) for place in given]
-    lost = np.array([np.append(row, np.full(width - len(row), row[-1])) for row in curves])
-    try:
-        value_of_vehicles(lost)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}; run `unmet plan` again") from None
+def make_curves(
+    lost: Mapping[str, Sequence[float]], plan: Mapping[str, Mapping[str, Any]], window: Window | None = None
+) -> Curves:
+    """Build curves from lost rides by starting stock and the rows of the plan, both by place."""
+    rows = [_convex(np.asarray(curve, dtype=float)) for curve in lost.values()]
+    width = max(map(len, rows))
+    table = np.array([np.append(row, np.full(width - len(row), row[-1])) for row in rows])
+    value_of_vehicles(table)  # refuses curves that rise or are not convex
+    known = [plan.get(place, {}) for place in lost]
+    usual = [row.get("usual_stock") for row in known]
     return Curves(
-        places=tuple(given),
-        lost=lost,
-        docks=np.array([len(row) - 1 for row in curves]),
-        usual=np.array([_number(row.get("usual_stock")) for row in own]),
-        identified=np.array([row.get("identified", "").strip().lower() not in ("false", "0") for row in own]),
+        places=tuple(lost),
+        lost=table,
+        docks=np.array([len(row) - 1 for row in rows]),
+        usual=np.array([np.nan if stock is None else stock for stock in usual], dtype=float),
+        identified=np.array([bool(row.get("identified", True)) for row in known]),
         window=window,
     )
 
 
 def _convex(values: np.ndarray) -> np.ndarray:
-    """A curve without the dents that rounding in a file leaves; larger ones stay, to be refused."""
+    """Smooth the dents that rounding leaves in a convex curve. Larger dents stay, to be refused."""
     saved = np.minimum.accumulate(np.clip(values[:-1] - values[1:], 0.0, None))
     smooth = values[-1] + np.append(np.cumsum(saved[::-1])[::-1], 0.0)
     return smooth if np.abs(smooth - values).max() < _ROUNDING * (1.0 + values.max()) else values
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text) if text else np.nan
-    except ValueError:
-        return np.nan

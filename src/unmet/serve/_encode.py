@@ -1,4 +1,4 @@
-"""Arrays as JSON: infinite and missing numbers become null, times end in Z, text is plain ASCII."""
+"""Arrays as JSON: infinite and missing numbers become null, times end in Z, text is ASCII."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 4  # rides and vehicles: more would be noise
+DIGITS = 4  # of rides and vehicles; more would be noise
 
 
 def encode(document: Any) -> bytes:
-    """Compact JSON; a number that is not finite is a mistake of ours and raises ValueError."""
+    """Return compact JSON. A number that is not finite raises ValueError."""
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def number(value: Any) -> float | None:
-    """A number as JSON has it, null if it is missing or infinite.
+    """Return a number for JSON; None if it is missing or infinite.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def number(value: Any) -> float | None:
 
 
 def column(values: np.ndarray) -> list[Any]:
-    """A column as a JSON array.
+    """Return a column as a JSON array.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def column(values: np.ndarray) -> list[Any]:
         return [None if text == "NaT" else text + "Z" for text in np.datetime_as_string(values, unit="s")]
     if kind == "f":
         known = np.isfinite(values)
-        coarse = known & (np.abs(values) > 1e12)  # have no such digits, and rounding could overflow
+        coarse = known & (np.abs(values) > 1e12)  # has no such digits, and rounding could overflow
         rounded = np.round(np.where(known & ~coarse, values, 0.0), DIGITS)
         found = np.where(coarse, values, rounded).tolist()
         return found if known.all() else [x if ok else None for x, ok in zip(found, known.tolist())]

@@ -1,4 +1,4 @@
-"""Where the service listens, by which names it may be called, and when it needs a token."""
+"""Where the service listens, under which names it answers, and when it needs a token."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::\d
 class Hosts:
     """Names that a request may carry in its Host header.
 
-    A page elsewhere can point a name of its own at 127.0.0.1 and so have a browser ask this service; the Host
-    header then shows that name. `any_address` allows literal addresses, which nobody can point elsewhere.
+    A web page can point a name of its own at 127.0.0.1 and so make a browser ask this service; the Host
+    header then shows that name. `any_address` also allows literal addresses, which cannot be redirected.
     """
 
     names: frozenset[str]
     any_address: bool = False
 
     def allows(self, header: str) -> bool:
-        """Whether a Host header names this service, with or without a port.
+        """Return whether a Host header names this service, with or without a port.
 
         Examples
         --------
@@ -41,9 +41,9 @@ class Hosts:
 
 
 def resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
-    """Family and literal address to bind for a host as the user wrote it."""
+    """Return the family and literal address to bind for a host as the user wrote it."""
     if not host.strip():
-        raise ValueError("host must be an address or a name, got an empty one; leave it out for 127.0.0.1")
+        raise ValueError("host must not be empty; leave it out to listen on 127.0.0.1")
     if not 0 <= port <= 65535:
         raise ValueError(f"port must be between 0 and 65535, got {port}")
     try:
@@ -55,25 +55,25 @@ def resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach a literal address."""
+    """Return whether only this machine can reach a literal address."""
     found = _address(address)
     return found is not None and found.is_loopback
 
 
 def check_token(token: str | None, address: str) -> None:
-    """Refuse to be reachable from other machines without a token, and tokens that cannot be sent."""
+    """Refuse an address that other machines can reach without a token, and a token that cannot be sent."""
     if token is None:
         if not is_loopback(address):
             raise ValueError(
-                f"{address} can be reached from other machines: give a token (--token or UNMET_TOKEN), "
+                f"other machines can reach {address}: give a token (--token or UNMET_TOKEN), "
                 "or listen on 127.0.0.1"
             )
     elif not re.fullmatch(r"[!-~]{1,200}", token):
-        raise ValueError("token must be 1 to 200 visible ASCII characters without blanks; choose another one")
+        raise ValueError("token must be 1 to 200 visible ASCII characters without spaces")
 
 
 def allowed_hosts(host: str, address: str, more: Sequence[str] = ()) -> Hosts:
-    """The names for a service bound to `address`, given as `host`; `more` are those of a proxy before it."""
+    """Return the names of a service bound to `address`, given as `host`; `more` are names of a proxy."""
     for name in more:
         if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", name):
             raise ValueError(f"allow_hosts must hold plain names without port or scheme, got {name!r}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Column:
+class PanelColumn:
     """A column of the panel.
 
     Attributes
@@ -21,36 +21,38 @@ class Column:
 
 
 PANEL_COLUMNS = (
-    Column("unique_id", "VARCHAR", "place: station, H3 cell or hub", "unique_id"),
-    Column("ds", "TIMESTAMP", "start of the local period, naive UTC", "make_timestamp(start * 1000000)"),
-    Column("y", "INTEGER", "pickups seen", "y"),
-    Column("censored", "BOOLEAN", "at some moment of the period no vehicle could be rented", "empty_s > 0"),
-    Column(
+    PanelColumn("unique_id", "VARCHAR", "place: station, H3 cell or hub", "unique_id"),
+    PanelColumn("ds", "TIMESTAMP", "start of the local period, naive UTC", "make_timestamp(start * 1000000)"),
+    PanelColumn("y", "INTEGER", "pickups seen", "y"),
+    PanelColumn(
+        "censored", "BOOLEAN", "at some moment of the period no vehicle could be rented", "empty_s > 0"
+    ),
+    PanelColumn(
         "exposure",
         "DOUBLE",
         "share of known, open time in which a vehicle could be rented; null: no such time",
         "exposure",
     ),
-    Column(
+    PanelColumn(
         "threshold",
         "INTEGER",
         "stock at the start less removals; 0 claims nothing; null for hubs",
         "CASE WHEN usable IS NULL THEN NULL WHEN usable THEN greatest(0, stock_start - removals) ELSE 0 END",
     ),
-    Column(
+    PanelColumn(
         "supply",
         "INTEGER",
         "stock at the start + returns + deliveries; y never exceeds it",
         "stock_start + returns + deliveries",
     ),
-    Column("returns", "INTEGER", "vehicles that rides brought", "returns"),
-    Column("deliveries", "INTEGER", "vehicles that came without a ride", "deliveries"),
-    Column("removals", "INTEGER", "vehicles that left without a ride", "removals"),
-    Column("stock_start", "INTEGER", "vehicles at the start of the period", "stock_start"),
-    Column("stock_end", "INTEGER", "vehicles at its end", "stock_end"),
-    Column("capacity", "INTEGER", "docks", "capacity"),
-    Column("inferred", "BOOLEAN", "stock of some moment rests on rides alone", "inferred"),
-    Column(
+    PanelColumn("returns", "INTEGER", "vehicles that rides brought", "returns"),
+    PanelColumn("deliveries", "INTEGER", "vehicles that came without a ride", "deliveries"),
+    PanelColumn("removals", "INTEGER", "vehicles that left without a ride", "removals"),
+    PanelColumn("stock_start", "INTEGER", "vehicles at the start of the period", "stock_start"),
+    PanelColumn("stock_end", "INTEGER", "vehicles at its end", "stock_end"),
+    PanelColumn("capacity", "INTEGER", "docks", "capacity"),
+    PanelColumn("inferred", "BOOLEAN", "stock of some moment rests on rides alone", "inferred"),
+    PanelColumn(
         "observed",
         "DOUBLE",
         "share of the period in which the place was known and open",

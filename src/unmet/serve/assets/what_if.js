@@ -24,6 +24,13 @@
     value === null || value === undefined ? "–"
       : value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: Math.abs(value) >= 100 ? least : digits });
 
+  const count = (value, noun, digits) => {
+    const text = show(value, digits);
+    return `${text} ${noun}${text === "1" ? "" : "s"}`;
+  };
+  // Quantiles are those of demand plus a fraction; their whole part is the quantile of the count.
+  const whole = (values) => values.map((value) => (value === null ? null : Math.floor(value)));
+
   const ask = async (path, values, signal) => {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(values)) if (value !== "" && value !== null) query.set(name, value);
@@ -60,7 +67,7 @@
     answer, results);
   results.append(note,
     make("details", { open: true },
-      make("summary", { textContent: "Places whose stock changes most" }),
+      make("summary", { textContent: "Places where the target differs most from the usual stock" }),
       make("div", { className: "wi-scroll", tabIndex: 0, role: "region", "aria-label": "Targets" }, table)),
     chosen, chart,
     make("details", {},
@@ -79,23 +86,20 @@
   };
 
   const tellPlan = (plan) => {
-    const rides = `${show(plan.expected_lost)} rides lost`;
-    const usual = plan.expected_lost_usual === null ? "" : ` (${show(plan.expected_lost_usual)} with the usual stock)`;
-    answer.className = "wi-answer";
-    results.className = "";
-    answer.textContent = `${show(plan.fleet)} vehicles, each where it saves most: ${rides}${usual}.`;
-    const when = plan.date ? ` Lost rides are those of ${plan.date}${plan.periods > 1 ? ", from 4 h to 4 h" : ""}.` : "";
-    note.textContent = (plan.kept_back
-      ? `${show(plan.kept_back)} of them are better kept back: they would cost more than they save.`
-      : "All of them are worth their place.") + when;
+    const usual = plan.expected_lost_usual === null ? "" : `; with the usual stock, about ${show(plan.expected_lost_usual)}`;
+    answer.textContent = `${count(plan.fleet, "vehicle")}, each where it saves most: about ${count(plan.expected_lost, "ride")} lost${usual}.`;
+    const when = plan.date ? `Expected for ${plan.date}${plan.periods > 1 ? ", from 4:00 to 4:00 the next day" : ""}, if no van comes. ` : "";
+    note.textContent = when + (plan.kept_back
+      ? `Keep ${count(plan.kept_back, "vehicle")} back: placed anywhere, they would cost more than they save.`
+      : "No vehicle costs more than it saves.");
     const moved = (row) => Math.abs(row.target - (row.usual_stock ?? 0));
     const rows = [...plan.places].sort((a, b) => moved(b) - moved(a) || b.target - a.target).slice(0, 10);
-    fill(table, "Stock targets", ["Place", "Usual stock", "Target", "Lost rides", "Next vehicle saves"],
-      rows.map((row) => [row.identified ? row.name : `${row.name} (demand not fully identified)`, show(row.usual_stock),
+    fill(table, "Stock at the start of the day, and the rides lost with it", ["Place", "Usual stock", "Target", "Lost rides", "One more would save"],
+      rows.map((row) => [row.identified ? row.name : `${row.name} (demand not fully identified)`, show(row.usual_stock, 1, 1),
         show(row.target), show(row.expected_lost, 2, 2), show(row.value_of_next_vehicle, 2, 2)]));
     const own = plan.places.find((row) => row.unique_id === place.value);
     chosen.textContent = own
-      ? `${own.name}: ${show(own.target)} vehicles, ${show(own.expected_lost, 2)} rides lost; one more would save ${show(own.value_of_next_vehicle, 2)}.`
+      ? `${own.name}: ${count(own.target, "vehicle")}, about ${count(own.expected_lost, "ride", 2)} lost; one more vehicle would save ${show(own.value_of_next_vehicle, 2)}.`
       : "";
   };
 
@@ -106,10 +110,11 @@
   };
 
   const tellForecast = (found) => {
-    const { q05, q50, q95 } = found.quantiles;
+    const [q05, q50, q95] = ["q05", "q50", "q95"].map((name) => whole(found.quantiles[name]));
     const [width, height, left, bottom] = [1000, 280, 56, 36];
     const known = q95.filter((value) => value !== null);
-    const top = Math.max(1, ...known, ...q50.filter((value) => value !== null)) * 1.1;
+    const most = Math.max(1, ...known, ...q50.filter((value) => value !== null));
+    const top = most * 1.1;
     const x = (n) => left + (n + 0.5) * (width - left) / q50.length;
     const y = (value) => (height - bottom) * (1 - value / top) + 4;
     const text = local(found.zone, found.by);
@@ -119,26 +124,33 @@
       const half = (width - left) / q50.length / 2;
       const [low, high] = [y(q05[n] ?? 0), q95[n] === null ? 4 : y(q95[n])];
       const box = { x: x(n) - half, width: 2 * half, y: high, height: Math.max(0, low - high) };
-      // What the data cannot tell is hatched up to the edge, never drawn as if it were known.
+      // Hatch up to the edge where the data identify no upper bound.
       return q95[n] === null ? draw("rect", { ...box, fill: "url(#wi-hatch)" }) : draw("rect", { ...box, class: "wi-band" });
     });
     const line = q50.map((value, n) => (value === null ? null : `${x(n).toFixed(1)},${y(value).toFixed(1)}`)).filter(Boolean);
-    const label = `Forecast for ${found.name}: median and 90% interval of demand, ${found.horizon} periods from ${text(found.ds[0])}`;
-    const ticks = [0, top / 2, top].map((value) => draw("text", { x: 0, y: Math.max(y(value) + 4, 24) }, show(value)));
+    const label = `Forecast for ${found.name}: median and 90% interval of demand, ${count(found.horizon, found.by)} from ${text(found.ds[0])}`;
+    const ticks = (most % 2 ? [0, most] : [0, most / 2, most]).map((value) => draw("text", { x: 0, y: Math.max(y(value) + 4, 24) }, show(value)));
     const ends = [0, found.ds.length - 1].map((n, end) =>
       draw("text", { x: end ? width : left, y: height - 4, "text-anchor": end ? "end" : "start" }, text(found.ds[n])));
     chart.replaceChildren(draw("svg", { class: "wi-chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
       draw("defs", {}, pattern), ...shapes, draw("polyline", { class: "wi-median", points: line.join(" ") }),
       draw("line", { class: "wi-axis", x1: left, x2: width, y1: y(0), y2: y(0) }), ...ticks, ...ends));
     fill(behind, label, ["Time", "Mean", "5%", "50%", "95%"], found.ds.map((time, n) =>
-      [text(time), show(found.mean[n], 1, 1), show(q05[n], 1, 1), show(q50[n], 1, 1), q95[n] === null ? "not identified" : show(q95[n], 1, 1)]));
+      [text(time), show(found.mean[n], 1, 1), show(q05[n]), show(q50[n]), q95[n] === null ? "not identified" : show(q95[n])]));
   };
 
   const fail = (problem) => {
-    results.className = "wi-stale"; // what is shown answers an earlier question
+    results.hidden = true; // it answers an earlier question
     answer.className = "wi-answer wi-wrong";
     answer.textContent = problem.message;
   };
+
+  const hints = () => [
+    [fleet, "Vehicles in the fleet: enter a whole number from 0 to 1,000,000."],
+    [lost, "Cost of a lost ride: enter a number of at least 0.01."],
+    [idle, "Cost of an idle vehicle: enter 0 or more."],
+    [day, day.min ? `Day: choose one from ${day.min} to ${day.max}.` : "Day: choose a date."],
+  ];
 
   let pending = null;
   let planned = false;
@@ -146,8 +158,9 @@
     if (pending) pending.abort();
     pending = new AbortController();
     const { signal } = pending;
-    if (![fleet, lost, idle, day].every((input) => input.checkValidity())) {
-      fail(new Error("Please enter numbers that are not negative."));
+    const wrong = hints().find(([input]) => !input.checkValidity());
+    if (wrong) {
+      fail(new Error(wrong[1]));
       return;
     }
     try {
@@ -155,8 +168,10 @@
       const plan = planned ? await ask("/api/plan", { fleet: fleet.value, ...costs, date: day.value }, signal) : null;
       const when = plan ? { start: plan.start, horizon: plan.periods } : { start: day.value };
       const forecast = await ask("/api/forecast", { place: place.value, ...when }, signal);
+      answer.className = "wi-answer";
+      results.hidden = false;
       if (plan) tellPlan(plan);
-      else answer.textContent = "This run holds no plan yet: `unmet plan` makes one. The forecast is below.";
+      else answer.textContent = "This run has no plan yet; `unmet plan` makes one. The forecast is below.";
       tellForecast(forecast);
       root.dataset.fleet = String(plan ? plan.fleet : "");
       root.dataset.answers = String(Number(root.dataset.answers || 0) + 1);

@@ -1,21 +1,25 @@
-"""What a fleet of another size, or other costs, would mean: vehicles placed by what each one saves."""
+"""Where the vehicles of a fleet save most rides, and which of them cost more than they save."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 
 from unmet.planning import allocate, best_stock, newsvendor_level, value_of_vehicles
 from unmet.serve._curves import Curves
+from unmet.serve._documents import Plan
 from unmet.serve._encode import column, number
 
 
-def plan_answer(curves: Curves, fleet: int | None, cost_lost: float, cost_idle: float) -> dict[str, Any]:
-    """Place `fleet` vehicles so that as few rides as possible are lost, and keep back those that cost more.
+def plan_fleet(
+    curves: Curves, names: Mapping[str, str], fleet: int | None, cost_lost: float, cost_idle: float
+) -> Plan:
+    """Place `fleet` vehicles so that as few rides as possible are lost; keep back those that do not pay.
 
-    A vehicle that saves no more than c_idle / (c_lost + c_idle) rides, the newsvendor's bound, costs more
-    than it earns. Without a `fleet` it is the usual one.
+    A vehicle that saves no more than cost_idle / (cost_lost + cost_idle) rides, the newsvendor's bound, costs
+    more than it earns. Without a `fleet`, place the usual number.
     """
     most = int(best_stock(curves.lost, cost_lost=cost_lost, cost_idle=cost_idle, capacity=curves.docks).sum())
     if fleet is None:
@@ -25,6 +29,20 @@ def plan_answer(curves: Curves, fleet: int | None, cost_lost: float, cost_idle: 
     worth = np.column_stack([value_of_vehicles(curves.lost), np.zeros(len(target))])
     following = np.where(target < curves.docks, worth[np.arange(len(target)), target], 0.0)
     window = curves.window
+    rows = [
+        {
+            "unique_id": place,
+            "name": names[place],
+            "capacity": int(curves.docks[row]),
+            "usual_stock": number(curves.usual[row]),
+            "target": int(target[row]),
+            "expected_lost": number(lost[row]),
+            "expected_lost_usual": number(before[row]),
+            "value_of_next_vehicle": number(following[row]),
+            "identified": bool(curves.identified[row]),
+        }
+        for row, place in enumerate(curves.places)
+    ]
     return {
         "fleet": fleet,
         "cost_lost": cost_lost,
@@ -37,17 +55,5 @@ def plan_answer(curves: Curves, fleet: int | None, cost_lost: float, cost_idle: 
         "kept_back": fleet - int(target.sum()),
         "expected_lost": number(lost.sum()),
         "expected_lost_usual": number(before.sum()),
-        "places": [
-            {
-                "unique_id": place,
-                "capacity": int(curves.docks[row]),
-                "usual_stock": number(curves.usual[row]),
-                "target": int(target[row]),
-                "expected_lost": number(lost[row]),
-                "expected_lost_usual": number(before[row]),
-                "value_of_next_vehicle": number(following[row]),
-                "identified": bool(curves.identified[row]),
-            }
-            for row, place in enumerate(curves.places)
-        ],
+        "places": cast(Any, rows),
     }
