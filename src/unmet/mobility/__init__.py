@@ -6,9 +6,9 @@ from typing import Any
 # Where each public name lives; modules load when a name is first used, because DuckDB is heavy to import.
 _HOMES = {
     "connect": "unmet.tables",
-    "read_trips": "readers",
-    "read_status": "readers",
-    "read_stations": "readers",
+    "read_trips": "sources",
+    "read_status": "sources",
+    "read_stations": "sources",
     "availability": "_availability",
     "build_panel": "_panel",
     "write_panel": "_panel_file",

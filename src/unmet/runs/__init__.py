@@ -13,7 +13,6 @@ from unmet.runs._parcels import Parcel, Parcels
 from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
 from unmet.runs._steps import Steps, checksum, read_record, stale_steps
-from unmet.runs._streams import Stream, StreamLostError, Streams
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
@@ -29,9 +28,6 @@ __all__ = [
     "ShardError",
     "ShardValueError",
     "Steps",
-    "Stream",
-    "StreamLostError",
-    "Streams",
     "atomic_write",
     "available_cores",
     "checksum",
