@@ -170,7 +170,8 @@ def test_lines_are_exact_however_many_threads_read(tmp_path):
     duckdb.connect().execute(
         f"COPY (SELECT 'r' || (i + 2) AS ride_id, TIMESTAMP '2021-01-01' + to_seconds(i) AS started_at, "
         f"TIMESTAMP '2021-01-01' + to_seconds(i + 60) AS ended_at, "
-        f"repeat('x', i % 40 + 1) AS start_station_id, 40.7 AS start_lat FROM range({rides}) AS t(i)) TO '{path}' (HEADER)"
+        f"repeat('x', i % 40 + 1) AS start_station_id, 40.7 AS start_lat FROM range({rides}) AS t(i)) "
+        f"TO '{path}' (HEADER)"
     )
     con = connect(memory_limit="500MB", threads=4, spill=tmp_path)
     wrong = "SELECT count(*) FROM trips WHERE ride_id <> 'r' || line"

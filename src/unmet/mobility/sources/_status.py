@@ -132,15 +132,24 @@ def _status_rows(selected: str, cells: Cells, zone: str | None) -> str:
         (f"{name}_text IS NOT NULL AND {name}_flag IS NULL", f"is_{name} is neither true nor false")
         for name in _FLAGS
     ]
+    sound = f"moment >= {EARLIEST} AND moment < {LATEST} AND place_text IS NOT NULL AND {_whole('available')}"
+    sound += f" AND (docks_text IS NULL OR {_whole('docks')})"
+    sound += "".join(f" AND (({name}_text IS NULL) = ({name}_flag IS NULL))" for name in _FLAGS)
     installed = "coalesce(installed_flag, true)"
     return f"""
         SELECT place_text AS place, moment AS "at", try_cast(available_number AS INTEGER) AS available,
             try_cast(docks_number AS INTEGER) AS docks,
             coalesce(renting_flag, true) AND {installed} AS renting,
             coalesce(returning_flag, true) AND {installed} AS "returning",
-            line, {reason_sql(checks)} AS reason, false AS left_out
+            line, {reason_sql(checks, sound)} AS reason, false AS left_out
         FROM ({read})
     """
+
+
+def _whole(name: str) -> str:
+    """SQL condition: a count is a whole number that makes sense."""
+    number = f"{name}_number"
+    return f"{number} BETWEEN 0 AND {_MOST} AND {number} = floor({number})"
 
 
 def _vehicle_rows(selected: str, cells: Cells, zone: str | None) -> str:
