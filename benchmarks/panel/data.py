@@ -1,21 +1,31 @@
-"""Input of the benchmark: one simulated city, repeated as districts with ids of their own.
+"""Input of the benchmark: one simulated city, repeated as districts with own ids, in several forms."""
 
-Simulating twenty million rides takes minutes; a copy of a district takes seconds and costs every contender
-the same work as a simulated one, because ids, vehicles and files are its own.
-"""
-
+import gzip
 import json
+import shutil
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.panel.config import Config
+from benchmarks.panel.config import FORMS, Config
 from unmet.datasets.city import City, copy_status, copy_trips, make_city, station_information, status_events
+
+_MODERN = """upper(substr(md5('{number}-' || row_number() OVER ()), 1, 16)) AS ride_id,
+    'classic_bike' AS rideable_type,
+    substr(starttime, 1, 19) AS started_at, substr(stoptime, 1, 19) AS ended_at,
+    "start station name" AS start_station_name, "start station id" AS start_station_id,
+    "end station name" AS end_station_name, "end station id" AS end_station_id,
+    "start station latitude" AS start_lat, "start station longitude" AS start_lng,
+    "end station latitude" AS end_lat, "end station longitude" AS end_lng, 'member' AS member_casual"""
+_TYPES = """* REPLACE (started_at::TIMESTAMP AS started_at, ended_at::TIMESTAMP AS ended_at,
+    start_lat::DOUBLE AS start_lat, start_lng::DOUBLE AS start_lng,
+    end_lat::DOUBLE AS end_lat, end_lng::DOUBLE AS end_lng)"""
 
 
 def write_districts(config: Config, folder: Path) -> int:
     """Write trips, status events and station information of every district; return the rides of one."""
     mark = folder / "written.json"
-    wanted = {"size": config.size, "days": config.days, "districts": config.districts}
+    wanted = {"size": config.size, "days": config.days, "districts": config.districts, "fewer": config.fewer}
     if mark.exists() and json.loads(mark.read_text())["config"] == wanted:
         return int(json.loads(mark.read_text())["rides"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -24,7 +34,7 @@ def write_districts(config: Config, folder: Path) -> int:
     for number in range(config.districts):
         city = _district(base, number)
         copy_trips(city, folder, "one", "local")
-        (folder / "trips.csv").rename(folder / f"trips-{number:02d}.csv")
+        _write_forms(folder, number, every=number < config.fewer)
         copy_status(city, folder / f"status-{number:02d}.csv", *events)
         (folder / f"stations-{number:02d}.json").write_text(json.dumps(station_information(city)))
     mark.write_text(json.dumps({"config": wanted, "rides": len(base.rides)}))
@@ -41,22 +51,41 @@ def _district(base: City, number: int) -> City:
     return replace(base, map=map_, rides=rides)
 
 
-def write_parquet(folder: Path, districts: int) -> None:
-    """Write the trips of the first districts as typed Parquet too: stamps are stamps, degrees are numbers."""
+def _write_forms(folder: Path, number: int, every: bool) -> None:
+    """Turn ``trips.csv``, in the older layout, into the plain modern form, and into every other if asked."""
     import duckdb
 
-    for path in files(folder, "trips", districts):
-        target = path.with_suffix(".parquet")
-        if not target.exists():
-            part = path.with_suffix(".part")
-            duckdb.connect().execute(f"""
-                COPY (SELECT * FROM read_csv('{path}', types={{
-                    'starttime': 'TIMESTAMP', 'stoptime': 'TIMESTAMP', 'start station id': 'VARCHAR',
-                    'end station id': 'VARCHAR', 'bikeid': 'VARCHAR'}})) TO '{part}' (FORMAT parquet)""")
-            part.rename(target)
+    written, modern = folder / "trips.csv", trip_files(folder, "modern", number + 1)[number]
+    with duckdb.connect() as con:
+        con.execute(f"CREATE VIEW old AS FROM read_csv('{written}', all_varchar=true, header=true)")
+        con.execute(f"COPY (SELECT {_MODERN.format(number=number)} FROM old) TO '{modern}' (HEADER)")
+        if every:
+            others = {form: trip_files(folder, form, number + 1)[number] for form in FORMS}
+            table = f"read_csv('{modern}', all_varchar=true, header=true)"
+            con.execute(
+                f"COPY (SELECT {_TYPES} FROM {table}) TO '{others['modern-parquet']}' (FORMAT parquet)"
+            )
+            quoted = folder / "quoted.csv"
+            con.execute(f"COPY old TO '{quoted}' (HEADER, FORCE_QUOTE *)")
+            _zip(quoted, others["quoted-zip"])
+            _zip(modern, others["modern-zip"])
+            with open(modern, "rb") as source, gzip.open(others["modern-gzip"], "wb", 6) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            quoted.unlink()
+    written.unlink()
 
 
-def files(folder: Path, kind: str, districts: int, ending: str = "") -> list[Path]:
-    """The files of one kind (trips, status, stations) of the first districts."""
-    ending = ending or ("json" if kind == "stations" else "csv")
+def _zip(source: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(source, source.name)
+
+
+def trip_files(folder: Path, form: str, districts: int) -> list[Path]:
+    """Return the trip files of the first districts in one form."""
+    return [folder / f"trips-{form}-{number:02d}.{FORMS[form]}" for number in range(districts)]
+
+
+def files(folder: Path, kind: str, districts: int) -> list[Path]:
+    """Return the files of status or stations of the first districts."""
+    ending = "json" if kind == "stations" else "csv"
     return [folder / f"{kind}-{number:02d}.{ending}" for number in range(districts)]

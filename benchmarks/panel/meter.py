@@ -1,6 +1,7 @@
 """Time and memory of a contender, measured in a process of its own, with all that it starts."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -40,11 +41,13 @@ def _cpu() -> float:
     return sum(used.ru_utime + used.ru_stime for used in both)
 
 
-def run(module: str, *arguments: str) -> Cost:
-    """Run a module of this package in a fresh interpreter."""
+def run(module: str, *arguments: str, source: str | None = None) -> Cost:
+    """Run a module of this package in a fresh interpreter, with `unmet` from the folder `source` if given."""
+    path = os.pathsep.join(item for item in (source, os.environ.get("PYTHONPATH")) if item)
     command = [sys.executable, "-m", module, *arguments]
+    environment = {**os.environ, "PYTHONPATH": path} if path else None
     sums = [0]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         watcher = threading.Thread(target=_watch, args=(process, sums))
         watcher.start()
         output, _ = process.communicate()

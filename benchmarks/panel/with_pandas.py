@@ -6,47 +6,48 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.panel.data import files
+from benchmarks.panel.data import files, trip_files
 from benchmarks.panel.meter import metered
 
-_STAMP = "%Y-%m-%d %H:%M:%S.%f"
+_MODERN = {
+    "ride": "ride_id", "start": "started_at", "end": "ended_at",
+    "start_id": "start_station_id", "start_name": "start_station_name",
+    "end_id": "end_station_id", "end_name": "end_station_name",
+    "start_lat": "start_lat", "start_lng": "start_lng", "end_lat": "end_lat", "end_lng": "end_lng",
+}  # fmt: skip
+_QUOTED = {
+    "ride": "bikeid", "start": "starttime", "end": "stoptime",
+    "start_id": "start station id", "start_name": "start station name",
+    "end_id": "end station id", "end_name": "end station name",
+    "start_lat": "start station latitude", "start_lng": "start station longitude",
+    "end_lat": "end station latitude", "end_lng": "end station longitude",
+}  # fmt: skip
+_LIMITS = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
 HOUR = 3600
 _TEST = re.compile(r"(?i)\btest(ing)?\b|_test|-test\b|\b8d\b|^(\w*bs )?depot\b|\bwarehouse\)?$|\bworkshop\b")
 
 
-def build(
-    folder: Path, districts: int, zone: str, checks: bool, engine: str, kind: str, output: Path
-) -> Iterator[str]:
+def build(folder: Path, districts: int, zone: str, form: str, engine: str, output: Path) -> Iterator[str]:
     """Write the panel, naming each step as it is done.
 
-    Always as in `unmet`: ids stay text, local stamps become UTC, rides of no length are not counted, closed
-    time is neither available nor empty.
+    As in `unmet`: ids stay text and are mapped by the station information, local stamps become UTC, rows that
+    make no sense are counted and left out, equal rides and records count once, rides of no length and of test
+    stations are not counted, closed time is neither available nor empty.
 
-    With `checks`, also as in `unmet`: ids are mapped by the station information, rows that make no sense are
-    counted and left out, equal rides and records count once, rides of test stations are not counted. Without,
-    only the columns that the panel needs are read, and every row is believed.
+    Less than in `unmet`: every change of stock is assumed to have its record, which spares the reconciliation
+    of records with rides; lines are not checked against the bytes; rejects are counted without their text;
+    the hour that occurs twice is taken as the first.
 
-    Always less than in `unmet`: exact status events are assumed (each change of stock has its record), which
-    spares the reconciliation of records with rides; counts of lines are not checked against the bytes;
-    rejects are counted without their text; the hour that occurs twice is taken as the first.
-
-    `engine` reads CSV: ``"c"``, pandas' own, or ``"pyarrow"``, which uses all cores. `kind` is ``"csv"`` or
-    ``"parquet"``, the files of the trips.
+    `engine` reads CSV: ``"c"``, pandas' own, or ``"pyarrow"``, which uses all cores.
     """
     import numpy as np
     import pandas as pd
 
-    rejected = repeated = 0
-    if checks:
-        known = _station_ids(files(folder, "stations", districts))
-        starts, ends, rejected, repeated = _read_trips(
-            np, pd, files(folder, "trips", districts), engine, zone, known
-        )
-    else:
-        starts, ends = _believe_trips(np, pd, files(folder, "trips", districts, kind), engine, zone)
+    known = _station_ids(files(folder, "stations", districts))
+    paths = trip_files(folder, form, districts)
+    starts, ends, rejected, repeated = _read_trips(np, pd, paths, form, engine, zone, known)
     yield "trips read"
-    paths = files(folder, "status", districts)
-    status = _read_status(np, pd, paths, engine, known) if checks else _believe_status(np, pd, paths, engine)
+    status = _read_status(np, pd, files(folder, "status", districts), engine, known)
     yield "status read"
     names = pd.Index(sorted(set(status["place"].unique()) | set(starts["place"].unique())))
     for table in (status, starts, ends):
@@ -90,81 +91,39 @@ def _same_ids(pd, column, known):  # type: ignore[no-untyped-def]
     return pd.Index([known.get(name, name) for name in ids], dtype="str").take(codes)
 
 
-def _believe_trips(np, pd, paths, engine, zone):  # type: ignore[no-untyped-def]
-    """Pickups and returns as (place, second UTC), from the four columns that matter."""
-    texts = ["starttime", "stoptime", "start station id", "end station id"]
-    if paths[0].suffix == ".parquet":
-        tables = [pd.read_parquet(path, columns=texts) for path in paths]
-    else:
-        tables = [pd.read_csv(path, usecols=texts, dtype="str", engine=engine) for path in paths]
-    trips = pd.concat(tables, ignore_index=True)
-    del tables
-
-    def utc(stamps):  # type: ignore[no-untyped-def]
-        local = stamps if stamps.dtype.kind == "M" else pd.to_datetime(stamps, format=_STAMP)
-        return local.dt.tz_localize(zone, ambiguous=True, nonexistent="shift_forward").dt.tz_convert("UTC")
-
-    start, end = utc(trips["starttime"]), utc(trips["stoptime"])
-    counted = (end > start).to_numpy()
-
-    def events(place, moment):  # type: ignore[no-untyped-def]
-        second = moment.dt.tz_localize(None).astype("datetime64[s]").astype("int64")
-        found = pd.DataFrame({"place": trips[place], "t": second})
-        return found if counted.all() else found[counted]
-
-    return events("start station id", start), events("end station id", end)
-
-
-def _believe_status(np, pd, paths, engine):  # type: ignore[no-untyped-def]
-    """Records as (place, second UTC, level, open)."""
-    types = {"last_reported": "int64", "num_bikes_available": "int32", "station_id": "str"}
-    types |= {"is_renting": "int8", "is_installed": "int8"}
-    status = pd.concat(
-        [pd.read_csv(path, usecols=list(types), dtype=types, engine=engine) for path in paths],
-        ignore_index=True,
-    )
-    status["open"] = (status["is_renting"] == 1) & (status["is_installed"] == 1)
-    status = status.rename(
-        columns={"last_reported": "t", "num_bikes_available": "level", "station_id": "place"}
-    )
-    return status[["place", "t", "level", "open"]]
-
-
-def _read_trips(np, pd, paths, engine, zone, known):  # type: ignore[no-untyped-def]
+def _read_trips(np, pd, paths, form, engine, zone, known):  # type: ignore[no-untyped-def]
     """Pickups and returns as (place, second UTC), and how many rides were rejected or repeated."""
-    texts = [
-        "starttime", "stoptime", "start station id", "start station name",
-        "end station id", "end station name", "bikeid",
-    ]  # fmt: skip
-    degrees = {
-        "start station latitude": 90,
-        "start station longitude": 180,
-        "end station latitude": 90,
-        "end station longitude": 180,
-    }
-    types = dict.fromkeys(texts, "str") | dict.fromkeys(degrees, "float64")
-    trips = pd.concat(
-        [pd.read_csv(path, usecols=list(types), dtype=types, engine=engine) for path in paths],
-        ignore_index=True,
-    )
+    columns = _QUOTED if form.startswith("quoted") else _MODERN
+    names = {column: name for name, column in columns.items()}
+    types = {column: "float64" if name in _LIMITS else "str" for column, name in names.items()}
+
+    def read(path):  # type: ignore[no-untyped-def]
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path, columns=list(types))
+        return pd.read_csv(path, usecols=list(types), dtype=types, engine=engine)
+
+    trips = pd.concat([read(path) for path in paths], ignore_index=True).rename(columns=names)
 
     def utc(stamps):  # type: ignore[no-untyped-def]
-        local = pd.to_datetime(stamps, format=_STAMP, errors="coerce")
+        stamp = "%Y-%m-%d %H:%M:%S.%f" if form.startswith("quoted") else "%Y-%m-%d %H:%M:%S"
+        local = stamps if stamps.dtype.kind == "M" else pd.to_datetime(stamps, format=stamp, errors="coerce")
         return local.dt.tz_localize(zone, ambiguous=True, nonexistent="shift_forward").dt.tz_convert("UTC")
 
-    trips["start"], trips["end"] = utc(trips["starttime"]), utc(trips["stoptime"])
-    bad = trips["start"].isna() | (trips["end"].isna() & trips["stoptime"].notna())
-    for name, limit in degrees.items():
+    given = trips["end"].notna()
+    trips["start"], trips["end"] = utc(trips["start"]), utc(trips["end"])
+    bad = trips["start"].isna() | (trips["end"].isna() & given)
+    for name, limit in _LIMITS.items():
         bad |= trips[name].abs() > limit
     rejected = int(bad.sum())
     if rejected:
         trips = trips[~bad]
     rides = len(trips)
-    trips = trips.drop_duplicates(["bikeid", "start", "end", "start station id", "end station id"])
+    key = ["ride", "start", "end", "start_id", "end_id"] if form.startswith("quoted") else ["ride"]
+    trips = trips.drop_duplicates(key)
     counted = trips["end"] > trips["start"]
-    for name in ("start station name", "end station name"):
-        names = [text for text in trips[name].dropna().unique() if re.search(_TEST, text)]
-        counted &= ~trips[name].isin(names)
+    for name in ("start_name", "end_name"):
+        tests = [text for text in trips[name].dropna().unique() if re.search(_TEST, text)]
+        counted &= ~trips[name].isin(tests)
     if not counted.all():
         trips = trips[counted]
 
@@ -172,8 +131,7 @@ def _read_trips(np, pd, paths, engine, zone, known):  # type: ignore[no-untyped-
         second = trips[moment].dt.tz_localize(None).astype("datetime64[s]").astype("int64")
         return pd.DataFrame({"place": _same_ids(pd, trips[place], known), "t": second.to_numpy()})
 
-    starts, ends = events("start station id", "start"), events("end station id", "end")
-    return starts, ends, rejected, rides - len(trips)
+    return events("start_id", "start"), events("end_id", "end"), rejected, rides - len(trips)
 
 
 def _read_status(np, pd, paths, engine, known):  # type: ignore[no-untyped-def]
@@ -243,5 +201,5 @@ def _add_exposure(np, pd, panel, status, first, hours) -> None:  # type: ignore[
 
 
 if __name__ == "__main__":
-    folder, districts, zone, checks, engine, kind, output = sys.argv[1:]
-    metered(build(Path(folder), int(districts), zone, checks == "checks", engine, kind, Path(output)))
+    folder, districts, zone, form, engine, output = sys.argv[1:]
+    metered(build(Path(folder), int(districts), zone, form, engine, Path(output)))

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from unmet.mobility.panel._place_table import place_table
     from unmet.mobility.panel._places import COUNTED
     from unmet.mobility.panel._timeline import availability
-    from unmet.mobility.readers import read_stations, read_status, read_trips
+    from unmet.mobility.sources import read_stations, read_status, read_trips
     from unmet.tables import connect
 
 # Where each public name lives; modules load when a name is first used, because DuckDB is heavy to import.
 _HOMES = {
     "connect": "unmet.tables",
-    "read_trips": "readers",
-    "read_status": "readers",
-    "read_stations": "readers",
+    "read_trips": "sources",
+    "read_status": "sources",
+    "read_stations": "sources",
     "availability": "panel._timeline",
     "build_panel": "panel._build",
     "PanelReport": "panel._build",

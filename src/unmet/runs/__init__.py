@@ -14,7 +14,6 @@ from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._record import RunError
 from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
 from unmet.runs._steps import Steps, read_record, stale_steps
-from unmet.runs._streams import Stream, StreamLostError, Streams
 from unmet.runs._temporary import TemporaryFolder, remove_abandoned
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
@@ -30,9 +29,6 @@ __all__ = [
     "ShardError",
     "ShardValueError",
     "Steps",
-    "Stream",
-    "StreamLostError",
-    "Streams",
     "TemporaryFolder",
     "atomic_write",
     "available_cores",

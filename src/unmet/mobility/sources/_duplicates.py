@@ -1,0 +1,113 @@
+"""Rides and records that occur more than once, within a source or across sources."""
+
+from collections.abc import Iterator
+
+import duckdb
+import numpy as np
+
+from unmet.mobility.sources._tables import count
+from unmet.tables import literal
+
+# A ride is known by its id where the layout has one, else by vehicle, times and places. With neither, equal
+# rows of one source are different rides (minutes repeat), but the same file given twice is not: the n-th
+# copy in one source equals the n-th copy in another.
+_RIDE = "started_at, ended_at, start_place, end_place"
+_KEYS = {
+    "ride_id IS NOT NULL": ("ride_id", "format"),
+    "ride_id IS NULL AND vehicle_id IS NOT NULL": (f"vehicle_id, {_RIDE}", None),
+    "ride_id IS NULL AND vehicle_id IS NULL": (
+        f"{_RIDE}, start_lat, start_lng, end_lat, end_lng",
+        "copy",
+    ),
+}
+_SEARCHED_AT_ONCE = 2_000_000
+
+
+def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[tuple[int, str]]) -> int:
+    """Delete all but the first of equal rides from ``new_trips``; return how many.
+
+    Parameters
+    ----------
+    firsts : the first ``rowid`` of each source, ascending, and its format. Rows stand in the order of sources
+        and lines.
+    """
+    before = count(con, "SELECT count(*) FROM new_trips")
+    listed = [f"({row}, {number}, {literal(name)})" for number, (row, name) in enumerate(firsts)]
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE source_rows AS "
+        f"SELECT * FROM (VALUES {', '.join(listed) or '(0, 0, NULL)'}) AS s(first, number, format)"
+    )
+    for condition, (key, further) in _KEYS.items():
+        moment = "started_at" if "started_at" in key else None
+        if not _find_repeated(con, "new_trips", key, moment, condition):
+            continue
+        rows = (
+            f"SELECT rowid AS id, {key} FROM new_trips "
+            f"WHERE {condition} AND hash({key}) IN (SELECT h FROM repeated)"
+        )
+        if further is not None:
+            rows = f"SELECT * FROM ({rows}) AS r ASOF JOIN source_rows AS s ON r.id >= s.first"
+            if further == "copy":
+                copies = f"row_number() OVER (PARTITION BY {key}, number ORDER BY id) AS copy"
+                rows = f"SELECT *, {copies} FROM ({rows})"
+            key += f", {further}"
+        numbered = f"SELECT id, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM ({rows})"
+        con.execute(f"DELETE FROM new_trips WHERE rowid IN (SELECT id FROM ({numbered}) WHERE n > 1)")
+    con.execute("DROP TABLE IF EXISTS repeated")
+    con.execute("DROP TABLE source_rows")
+    return before - count(con, "SELECT count(*) FROM new_trips")
+
+
+def drop_repeated_records(con: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Of several records of a place at one moment keep the last row."""
+    key = 'place, "at"'
+    if _find_repeated(con, table, key, '"at"', '"at" IS NOT NULL'):
+        last = f"row_number() OVER (PARTITION BY {key} ORDER BY id DESC)"
+        con.execute(
+            f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM (SELECT id, {last} AS n FROM "
+            f"(SELECT rowid AS id, {key} FROM {table} WHERE hash({key}) IN (SELECT h FROM repeated))) "
+            "WHERE n > 1)"
+        )
+    con.execute("DROP TABLE IF EXISTS repeated")
+
+
+def _find_repeated(
+    con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
+) -> bool:
+    """Write table ``repeated(h)``, the hashes that occur more than once; return whether there are any.
+
+    Only rows whose 64-bit hashes repeat are compared: sorting hashes takes little memory and time.
+    """
+    found = [np.zeros(0, np.uint64)]
+    for part in _parts(con, table, key, moment, condition):
+        sql = f"SELECT hash({key}) AS h FROM {table} WHERE {condition} AND {part}"
+        hashes = np.sort(np.asarray(con.execute(sql).fetchnumpy()["h"]))
+        found.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+    repeated = np.concatenate(found)
+    if len(repeated):
+        con.register("_repeated", {"h": repeated})
+        con.execute("CREATE OR REPLACE TEMP TABLE repeated AS SELECT h FROM _repeated")
+        con.unregister("_repeated")
+    return bool(len(repeated))
+
+
+def _parts(
+    con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
+) -> Iterator[str]:
+    """Yield SQL conditions that split the rows, equal ones together.
+
+    Rows of files stand by time, so a part by `moment` reads little else. A key without one is split by hash.
+    """
+    time = f"epoch_us({moment})" if moment else "NULL"
+    row = con.execute(f"SELECT count(*), min({time}), max({time}) FROM {table} WHERE {condition}").fetchone()
+    assert row is not None
+    rows, first, last = row
+    number = 1 + rows // _SEARCHED_AT_ONCE
+    if not rows:
+        return
+    if first is None:
+        yield from (f"hash({key}) % {number} = {part}" for part in range(number))
+        return
+    width = (last - first) // number + 1
+    for low in range(first, first + number * width, width):
+        yield f"{moment} >= make_timestamp({low}) AND {moment} < make_timestamp({low + width})"

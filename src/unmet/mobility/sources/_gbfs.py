@@ -1,0 +1,183 @@
+"""GBFS 1 to 3: station_status, station_information, free_bike_status and vehicle_status."""
+
+from typing import Any
+
+from unmet.mobility.sources._json import (
+    BadItem,
+    Feed,
+    degrees,
+    identifier,
+    items,
+    localised,
+    moment,
+    shown,
+    stamp,
+    truth,
+    whole,
+)
+
+STATUS = ["place", "at", "available", "docks", "renting", "returning"]
+VEHICLES = ["vehicle_id", "at", "place", "lat", "lng", "state", "event"]
+STATIONS = ["place", "name", "lat", "lng", "capacity", "short_name", "legacy_id", "external_id"]
+_STATUS_KEYS = (
+    "num_bikes_available",
+    "num_vehicles_available",
+    "is_renting",
+    "is_returning",
+    "last_reported",
+)
+
+
+def gbfs_feed(document: Any) -> Feed | None:
+    """The feed in a document, or ``None`` where it is no GBFS document."""
+    if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
+        return None
+    data = document["data"]
+    version = str(document.get("version", "1"))[:8]
+    if isinstance(data.get("stations"), list):
+        found = [item for item in data["stations"] if isinstance(item, dict)]
+        if any(key in item for item in found for key in _STATUS_KEYS):
+            return _station_status(document, data["stations"], version)
+        return _station_information(data["stations"], version)
+    for key in ("bikes", "vehicles"):
+        if isinstance(data.get(key), list):
+            return _vehicle_status(document, data[key], version)
+    known = {
+        "feeds",
+        "system_id",
+        "vehicle_types",
+        "plans",
+        "alerts",
+        "regions",
+        "versions",
+        "geofencing_zones",
+    }
+    if "last_updated" in document or known & set(data):
+        return Feed(None, "GBFS " + ", ".join(sorted(map(str, data)))[:60])
+    return None
+
+
+def _updated(document: dict[str, Any], feed: Feed) -> Any:
+    """The time of the snapshot; ``None`` (with a note) where the document has none that is one."""
+    if "last_updated" not in document:
+        return None
+    try:
+        return moment(document["last_updated"], "last_updated")
+    except BadItem as error:
+        feed.notes.append(f"{error}; last_reported of each station is used")
+        return None
+
+
+def _station_status(document: dict[str, Any], found: list[Any], version: str) -> Feed:
+    """A row per station. A snapshot tells what holds when it was made, even if a station reported before."""
+    feed = Feed("status", f"GBFS {version} station_status", STATUS)
+    updated = _updated(document, feed)
+    seen: set[str] = set()
+    for number, item in items(feed, found):
+        try:
+            place = identifier(item, "station_id")
+            if place in seen:
+                raise BadItem("station_id occurs twice in one snapshot")
+            reported = moment(item["last_reported"], "last_reported") if "last_reported" in item else None
+            if updated is None and reported is None:
+                raise BadItem("no last_reported")
+            available = whole(item, "num_bikes_available", "num_vehicles_available")
+            if available is None:
+                raise BadItem("no num_bikes_available or num_vehicles_available")
+            docks = whole(item, "num_docks_available")
+            installed = truth(item, "is_installed", True)
+            renting, returning = truth(item, "is_renting", True), truth(item, "is_returning", True)
+            at = max(updated, reported) if updated and reported else updated or reported
+            assert at is not None
+            seen.add(place)
+            feed.rows.append(
+                (
+                    number,
+                    [
+                        place,
+                        stamp(at),
+                        available,
+                        docks,
+                        bool(installed and renting),
+                        bool(installed and returning),
+                    ],
+                )
+            )
+        except BadItem as error:
+            feed.rejects.append((number, str(error), shown(item)))
+    return feed
+
+
+def _vehicle_status(document: dict[str, Any], found: list[Any], version: str) -> Feed:
+    feed = Feed("status", f"GBFS {version} vehicle_status", VEHICLES)
+    updated = _updated(document, feed)
+    seen: set[str] = set()
+    for number, item in items(feed, found):
+        try:
+            vehicle = identifier(item, "bike_id", "vehicle_id")
+            if vehicle in seen:
+                raise BadItem("bike_id occurs twice in one snapshot")
+            reported = moment(item["last_reported"], "last_reported") if "last_reported" in item else None
+            at = updated or reported
+            if at is None:
+                raise BadItem("no last_updated")
+            station = item.get("station_id")
+            place = identifier(item, "station_id") if station is not None else None
+            if place is None and ("lat" not in item or "lon" not in item):
+                raise BadItem("no lat and lon")
+            lat = degrees(item["lat"], "lat", 90) if item.get("lat") is not None else None
+            lng = degrees(item["lon"], "lon", 180) if item.get("lon") is not None else None
+            if truth(item, "is_disabled", False):
+                state = "disabled"
+            else:
+                state = "reserved" if truth(item, "is_reserved", False) else "available"
+            seen.add(vehicle)
+            feed.rows.append((number, [vehicle, stamp(at), place, lat, lng, state, None]))
+        except BadItem as error:
+            feed.rejects.append((number, str(error), shown(item)))
+    return feed
+
+
+def _capacity(item: dict[str, Any]) -> int | None:
+    capacity = whole(item, "capacity")
+    if capacity is not None:
+        return capacity
+    by_type = item.get("vehicle_type_capacity") or item.get("vehicle_docks_capacity")
+    if isinstance(by_type, dict) and by_type:
+        return sum(whole(by_type, key) or 0 for key in by_type)
+    if isinstance(by_type, list) and by_type:
+        return sum(whole(entry, "count") or 0 for entry in by_type if isinstance(entry, dict))
+    return None
+
+
+def _station_information(found: list[Any], version: str) -> Feed:
+    feed = Feed("stations", f"GBFS {version} station_information", [*STATIONS, "attributes"])
+    seen: set[str] = set()
+    for number, item in items(feed, found):
+        try:
+            place = identifier(item, "station_id")
+            if place in seen:
+                raise BadItem("station_id occurs twice")
+            if "lat" not in item or "lon" not in item:
+                raise BadItem("no lat and lon")
+            lat, lng = degrees(item["lat"], "lat", 90), degrees(item["lon"], "lon", 180)
+            others = []
+            for key in ("short_name", "legacy_id", "external_id"):
+                value = localised(item.get(key))
+                others.append(str(item[key]) if value is None and isinstance(item.get(key), int) else value)
+            scalars = {
+                str(k): str(v) for k, v in item.items() if isinstance(v, (str, int)) and len(str(v)) < 200
+            }
+            name = localised(item.get("name"))
+            seen.add(place)
+            feed.rows.append(
+                (number, [place, name, lat, lng, _capacity(item), *others, shown_pairs(scalars)])
+            )
+        except BadItem as error:
+            feed.rejects.append((number, str(error), shown(item)))
+    return feed
+
+
+def shown_pairs(pairs: dict[str, str]) -> str:
+    """Attributes of a station packed into one cell."""
+    return "\x1e".join(f"{key}\x1f{value}" for key, value in pairs.items())

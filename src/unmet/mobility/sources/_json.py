@@ -1,0 +1,170 @@
+"""JSON feeds, parsed without trust, as rows of named text cells."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from unmet.mobility.sources._formats import Kind
+
+MAX_JSON = 512 * 2**20
+
+
+@dataclass
+class Feed:
+    """One JSON document as a table: cells by item number, and the items that were refused."""
+
+    kind: Kind | None  # None: a known feed that holds nothing of use here
+    format: str
+    header: list[str] = field(default_factory=list)
+    rows: list[tuple[int, list[Any]]] = field(default_factory=list)
+    rejects: list[tuple[int, str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def items(self) -> int:
+        return len(self.rows) + len(self.rejects)
+
+
+class BadItem(ValueError):
+    """One item of a feed cannot be used; the message says why."""
+
+
+def load_json(path: Path, name: str) -> Any:
+    """The document in a file; numbers that are not finite come back as such and are refused per item."""
+    if path.stat().st_size > MAX_JSON:
+        raise ValueError(f"{name} is a JSON file of more than {MAX_JSON:,} bytes; refused")
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", errors="replace")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError(f"{name} is JSON nested too deeply; refused") from None
+    except ValueError as error:
+        raise ValueError(f"{name} is not JSON: {' '.join(str(error).split())[:150]}") from None
+
+
+def items(feed: Feed, found: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Numbered objects of a list; anything else in it is rejected."""
+    for number, item in enumerate(found if isinstance(found, list) else [], start=1):
+        if isinstance(item, dict):
+            yield number, item
+        else:
+            feed.rejects.append((number, "not an object", shown(item)))
+
+
+def shown(item: Any) -> str:
+    """An item as short text for the table of rejects."""
+    try:
+        return json.dumps(item, ensure_ascii=True, default=str)[:500]
+    except (ValueError, RecursionError):
+        return "?"
+
+
+def identifier(item: dict[str, Any], *names: str) -> str:
+    """The first of several ids that is there, as text."""
+    for name in names:
+        value = item.get(name)
+        if isinstance(value, bool) or value is None:
+            continue
+        if isinstance(value, (str, int)) and str(value).strip():
+            return str(value).strip()
+    raise BadItem(f"no {names[0]}")
+
+
+def whole(item: dict[str, Any], *names: str, most: int = 1_000_000) -> int | None:
+    """The first of several counts that is there; ``None`` where none is."""
+    for name in names:
+        value = item.get(name)
+        if value is None:
+            continue
+        number = finite(value, name)
+        if number != int(number):
+            raise BadItem(f"{name} is not a whole number")
+        if number < 0:
+            raise BadItem(f"{name} is negative")
+        if number > most:
+            raise BadItem(f"{name} is absurdly large")
+        return int(number)
+    return None
+
+
+def finite(value: Any, name: str) -> float:
+    """A JSON number that is one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise BadItem(f"{name} is not a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise BadItem(f"{name} is not finite") from None
+    if not math.isfinite(number):
+        raise BadItem(f"{name} is not finite")
+    return number
+
+
+def degrees(value: Any, name: str, limit: float) -> float:
+    """A coordinate within its range."""
+    number = finite(value, name)
+    if abs(number) > limit:
+        raise BadItem(f"{name} outside ±{limit:g}")
+    return number
+
+
+def truth(item: dict[str, Any], name: str, default: bool | None) -> bool | None:
+    """A flag written as true/false or 1/0."""
+    value = item.get(name, default)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)) and value in (0, 1):
+        return bool(value)
+    raise BadItem(f"{name} is neither true nor false")
+
+
+def moment(value: Any, name: str, unit: str = "s") -> datetime:
+    """A POSIX number (seconds, or milliseconds for ``unit="ms"``) or an RFC 3339 text, as naive UTC."""
+    if isinstance(value, str):
+        try:
+            parsed = datetime.fromisoformat(value.strip().replace("Z", "+00:00").replace("z", "+00:00"))
+        except ValueError:
+            raise BadItem(f"{name} is no time") from None
+        if parsed.tzinfo is None:
+            raise BadItem(f"{name} has no zone")
+        try:
+            parsed = parsed.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:
+            raise BadItem(f"{name} outside 1990-2100") from None
+    else:
+        number = finite(value, name)
+        if unit == "s" and 631152000000 <= number < 4102444800000:
+            raise BadItem(f"{name} is in milliseconds")
+        if unit == "ms" and 631152000 <= number < 4102444800:
+            raise BadItem(f"{name} is in seconds")
+        seconds = number / 1000 if unit == "ms" else number
+        if not 631152000 <= seconds < 4102444800:
+            raise BadItem(f"{name} outside 1990-2100")
+        parsed = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+    if not 1990 <= parsed.year < 2100:
+        raise BadItem(f"{name} outside 1990-2100")
+    return parsed
+
+
+def stamp(when: datetime) -> str:
+    """A naive UTC time as the text that the readers take for UTC."""
+    return when.isoformat(timespec="microseconds") + "Z"
+
+
+def localised(value: Any) -> str | None:
+    """A name: a text, or (GBFS 3) the English or first of an array of localised texts."""
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, list):
+        texts = [entry for entry in value if isinstance(entry, dict) and isinstance(entry.get("text"), str)]
+        texts.sort(key=lambda entry: not str(entry.get("language", "")).lower().startswith("en"))
+        return texts[0]["text"].strip() or None if texts else None
+    return None

@@ -1,0 +1,233 @@
+"""Read GBFS, MDS and CSV status into tables `status` and `vehicles`."""
+
+import duckdb
+
+from unmet.mobility.sources._account import Account, StatusReport
+from unmet.mobility.sources._cells import Cells, reason_sql
+from unmet.mobility.sources._clock import check_zone, to_utc
+from unmet.mobility.sources._duplicates import drop_repeated_records
+from unmet.mobility.sources._files import MAX_BYTES, Paths
+from unmet.mobility.sources._formats import Kind
+from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
+from unmet.mobility.sources._stamps import (
+    EARLIEST,
+    LATEST,
+    absolute_time,
+    guess,
+    plain_time,
+    posix_time,
+    years_of,
+)
+from unmet.mobility.sources._stations import use_station_ids
+from unmet.mobility.sources._tables import (
+    begin_table,
+    column_names,
+    count,
+    drop_new,
+    ensure_tables,
+    replace_rejects,
+    replace_table,
+)
+from unmet.tables import transaction
+
+_MOST = 1_000_000  # vehicles or docks at one place
+_COUNTS = {"available": "number of vehicles", "docks": "number of docks"}
+_FLAGS = ("renting", "returning", "installed")
+
+
+def read_status(
+    con: duckdb.DuckDBPyConnection,
+    paths: Paths,
+    *,
+    zone: str | None = None,
+    times: str = "local",
+    max_reject_share: float = 0.5,
+    max_bytes: int = MAX_BYTES,
+    progress: Progress | None = None,
+) -> StatusReport:
+    """Read what could be rented, where and when, into tables ``status`` and ``vehicles``.
+
+    ``status`` has one row per place and time: from GBFS ``station_status`` (versions 1 to 3), as single
+    snapshots or folders of them, and from CSV files of status events. A place that is not installed neither
+    rents nor takes back. ``vehicles`` has one row per vehicle and time: from ``free_bike_status``,
+    ``vehicle_status`` and MDS status changes. Items that make no sense go to table ``rejects``. The tables
+    are replaced when everything is read.
+
+    Parameters
+    ----------
+    zone, times : as for :func:`read_trips`; only for CSV files whose stamps are clock times, not POSIX.
+    max_reject_share : stop if a larger share of the rows is rejected.
+    max_bytes, progress : as for :func:`read_trips`.
+    """
+    check_zone(zone, times)
+    ensure_tables(con)
+    begin_table(con, "status")
+    begin_table(con, "vehicles")
+    try:
+        reader = SourceReader(con, _Status(zone, times), None, (), max_bytes)
+        account = reader.read(paths, progress)
+        rows = sum(count(con, f"SELECT count(*) FROM new_{name}") for name in ("status", "vehicles"))
+        account.check(rows, max_reject_share)
+        reasons = account.reasons()
+        use_station_ids(con, "new_status", ("place",))
+        use_station_ids(con, "new_vehicles", ("place",))
+        drop_repeated_records(con, "new_status")
+        with transaction(con):
+            replace_table(con, "status")
+            con.execute("DELETE FROM vehicles")
+            con.execute("INSERT INTO vehicles SELECT DISTINCT * FROM new_vehicles ORDER BY ALL")
+            replace_rejects(con, "status")
+    except duckdb.Error as error:
+        raise ValueError(f"DuckDB could not read the status: {' '.join(str(error).split())[:300]}") from error
+    finally:
+        drop_new(con, "status", "vehicles", "rejects")
+    return _report(con, account, reasons)
+
+
+class _Status:
+    """Where status goes: records of places to one table, those of vehicles to another."""
+
+    kind: Kind = "status"
+
+    def __init__(self, zone: str | None, times: str) -> None:
+        self.zone, self.times = zone, times
+
+    def rows(self, cells: Cells, source: str) -> Rows:
+        local = self.times == "local" and cells.layout.format.times != "utc"
+        if local and self.zone is None and guess(cells.sampled("at")) is not None:
+            raise ValueError(
+                f"{source} has local times: say where with zone='America/New_York' or the like, "
+                "or times='utc' if they are UTC"
+            )
+        zone = self.zone if local else None
+        if "vehicle_id" in cells.layout.positions:
+            columns = column_names("vehicles")
+            return Rows("new_vehicles", columns, lambda selected: _vehicle_rows(selected, cells, zone))
+        return Rows(
+            "new_status", column_names("status"), lambda selected: _status_rows(selected, cells, zone)
+        )
+
+    def finish(self, cells: Cells, rows: Rows, inserted: Inserted) -> None:
+        """Leave the rows as they are: records carry no line."""
+
+
+def _status_rows(selected: str, cells: Cells, zone: str | None) -> str:
+    """Return SQL of the records of places: one row per row of the `selected` cells, nothing dropped."""
+    fields = ", ".join(f"{cells.text(name)} AS {name}_text" for name in ("place", "at", *_COUNTS, *_FLAGS))
+    counts = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}_number" for name in _COUNTS)
+    flags = ", ".join(f"{_truth(cells, name)} AS {name}_flag" for name in _FLAGS)
+    texts = f"SELECT line, {fields} FROM ({selected})"
+    read = f"SELECT *, {_moment(cells, zone)} AS moment, {counts}, {flags} FROM ({texts})"
+    checks = [*_time_checks(), ("place_text IS NULL", "no station id")]
+    checks.append(("available_text IS NULL", "no number of vehicles"))
+    for name, words in _COUNTS.items():
+        number = f"{name}_number"
+        checks += [
+            (f"{name}_text IS NOT NULL AND {number} IS NULL", f"{words} is not a number"),
+            (f"{number} < 0", f"{words} is negative"),
+            (f"NOT {number} <= {_MOST}", f"{words} is absurdly large"),
+            (f"{number} <> floor({number})", f"{words} is not whole"),
+        ]
+    checks += [
+        (f"{name}_text IS NOT NULL AND {name}_flag IS NULL", f"is_{name} is neither true nor false")
+        for name in _FLAGS
+    ]
+    sound = f"moment >= {EARLIEST} AND moment < {LATEST} AND place_text IS NOT NULL AND {_whole('available')}"
+    sound += f" AND (docks_text IS NULL OR {_whole('docks')})"
+    sound += "".join(f" AND (({name}_text IS NULL) = ({name}_flag IS NULL))" for name in _FLAGS)
+    installed = "coalesce(installed_flag, true)"
+    return f"""
+        SELECT place_text AS place, moment AS "at", try_cast(available_number AS INTEGER) AS available,
+            try_cast(docks_number AS INTEGER) AS docks,
+            coalesce(renting_flag, true) AND {installed} AS renting,
+            coalesce(returning_flag, true) AND {installed} AS "returning",
+            line, {reason_sql(checks, sound)} AS reason, false AS left_out
+        FROM ({read})
+    """
+
+
+def _whole(name: str) -> str:
+    """SQL condition: a count is a whole number that makes sense."""
+    number = f"{name}_number"
+    return f"{number} BETWEEN 0 AND {_MOST} AND {number} = floor({number})"
+
+
+def _vehicle_rows(selected: str, cells: Cells, zone: str | None) -> str:
+    """Return SQL of the records of vehicles, which come from feeds only."""
+    names = ("vehicle_id", "at", "place", "lat", "lng", "state", "event")
+    fields = ", ".join(f"{cells.text(name)} AS {name}_text" for name in names)
+    read = f"SELECT *, {_moment(cells, zone)} AS moment FROM (SELECT line, {fields} FROM ({selected}))"
+    return f"""
+        SELECT vehicle_id_text AS vehicle_id, moment AS "at", place_text AS place,
+            try_cast(lat_text AS DOUBLE) AS lat, try_cast(lng_text AS DOUBLE) AS lng,
+            state_text AS state, event_text AS event,
+            line, {reason_sql(_time_checks())} AS reason, false AS left_out
+        FROM ({read})
+    """
+
+
+def _moment(cells: Cells, zone: str | None) -> str:
+    """SQL of a time in UTC. Each form of stamp is tried only where those before it fail."""
+    posix = posix_time("at_text")
+    if cells.type("at") == "BIGINT":
+        return posix
+    samples = cells.sampled("at")
+    clock = plain_time("at_text", guess(samples), False)
+    utc = clock if zone is None else to_utc(f"({clock})", zone, years_of(samples))
+    return f"coalesce({posix}, {utc}, {absolute_time('at_text')})"
+
+
+def _truth(cells: Cells, name: str) -> str:
+    """SQL of a flag; NULL where the cell is neither true nor false."""
+    text = f"{name}_text"
+    if cells.type(name) == "BOOLEAN":
+        return text
+    decimal = f"CASE {text} WHEN '1.0' THEN true WHEN '0.0' THEN false END"
+    return f"coalesce(try_cast({text} AS BOOLEAN), {decimal})"
+
+
+def _time_checks() -> list[tuple[str, str]]:
+    milliseconds = "try_cast(at_text AS BIGINT) BETWEEN 631152000000 AND 4102444799999"
+    return [
+        ("at_text IS NULL", "no time"),
+        (f"moment IS NULL AND {milliseconds}", "time is in milliseconds"),
+        ("moment IS NULL", "time not understood"),
+        (f"moment < {EARLIEST} OR moment >= {LATEST}", "time outside 1990-2100"),
+    ]
+
+
+def _report(con: duckdb.DuckDBPyConnection, account: Account, reasons: dict[str, int]) -> StatusReport:
+    con.execute(  # one look at all records
+        'CREATE OR REPLACE TEMP TABLE status_places AS SELECT place, min("at") AS first, max("at") AS last, '
+        "count(*) AS rows FROM status GROUP BY place"
+    )
+    found = con.execute(
+        "SELECT min(first), max(last), coalesce(sum(rows), 0)::BIGINT FROM status_places"
+    ).fetchone()
+    assert found is not None
+    vehicles = count(con, "SELECT count(*) FROM vehicles")
+    first, last = found[:2]
+    if first is None:
+        span = con.execute('SELECT min("at"), max("at") FROM vehicles').fetchone()
+        assert span is not None
+        first, last = span
+    unmapped: list[tuple] = []
+    if count(con, "SELECT count(*) FROM stations"):
+        unmapped = con.execute(
+            "SELECT place FROM status_places WHERE place NOT IN (SELECT place FROM stations) ORDER BY 1"
+        ).fetchall()
+    places = count(con, "SELECT count(place) FROM status_places")
+    con.execute("DROP TABLE status_places")
+    accepted = sum(file.accepted for file in account.files)
+    return StatusReport(
+        files=tuple(account.files),
+        reasons=reasons,
+        notes=tuple(account.notes),
+        first=first,
+        last=last,
+        duplicates=accepted - found[2] - vehicles,
+        rows=found[2],
+        vehicles=vehicles,
+        places=places,
+        unmapped=tuple(row[0] for row in unmapped),
+    )

@@ -1,0 +1,67 @@
+"""The canonical tables that every source ends in."""
+
+import duckdb
+
+from unmet.tables import literal
+
+# `at` and `returning` are words of DuckDB's SQL: quote them in queries.
+TABLES = {
+    "trips": (
+        "ride_id VARCHAR, vehicle_id VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, "
+        "start_place VARCHAR, end_place VARCHAR, start_lat DOUBLE, start_lng DOUBLE, end_lat DOUBLE, "
+        "end_lng DOUBLE, flag VARCHAR, source VARCHAR, line BIGINT"
+    ),
+    "status": (
+        'place VARCHAR, "at" TIMESTAMP, available INTEGER, docks INTEGER, '
+        'renting BOOLEAN, "returning" BOOLEAN'
+    ),
+    "vehicles": (
+        'vehicle_id VARCHAR, "at" TIMESTAMP, place VARCHAR, lat DOUBLE, lng DOUBLE, '
+        "state VARCHAR, event VARCHAR"
+    ),
+    "stations": "place VARCHAR, name VARCHAR, lat DOUBLE, lng DOUBLE, capacity INTEGER",
+    "station_ids": "id VARCHAR, place VARCHAR",
+    "station_attributes": "place VARCHAR, attribute VARCHAR, value VARCHAR",
+    "rejects": "source VARCHAR, line BIGINT, reason VARCHAR, text VARCHAR, kind VARCHAR",
+}
+
+
+def ensure_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Create the canonical tables that are missing, empty."""
+    for name, columns in TABLES.items():
+        con.execute(f"CREATE TABLE IF NOT EXISTS {name}({columns})")
+
+
+def column_names(table: str) -> str:
+    """Return the columns of a canonical table as an SQL list."""
+    return ", ".join(column.split()[0] for column in TABLES[table].split(", "))
+
+
+def begin_table(con: duckdb.DuckDBPyConnection, name: str, more: str = "") -> None:
+    """Create ``new_…``, which takes the rows until all sources are read; `more` declares further columns."""
+    con.execute(f"CREATE OR REPLACE TABLE new_{name}({TABLES[name]}{more})")
+
+
+def replace_table(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Put ``new_…`` in the place of the canonical table."""
+    con.execute(f"DROP TABLE {name}")
+    con.execute(f"ALTER TABLE new_{name} RENAME TO {name}")
+
+
+def drop_new(con: duckdb.DuckDBPyConnection, *names: str) -> None:
+    """Remove ``new_…`` tables that were not used."""
+    for name in names:
+        con.execute(f"DROP TABLE IF EXISTS new_{name}")
+
+
+def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:
+    """Put the new rejects in the place of the earlier ones of the same kind."""
+    con.execute(f"DELETE FROM rejects WHERE kind = {literal(kind)}")
+    con.execute("INSERT INTO rejects SELECT * FROM new_rejects ORDER BY ALL")
+
+
+def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
+    """Return the single number that a query gives."""
+    row = con.execute(sql).fetchone()
+    assert row is not None
+    return int(row[0] or 0)

@@ -1,0 +1,133 @@
+"""The SQL that turns the cells of a source into rides."""
+
+from dataclasses import dataclass
+
+from unmet.mobility.sources._cells import Cells, reason_sql
+from unmet.mobility.sources._clock import is_doubled, to_utc
+from unmet.mobility.sources._formats import RIDER_TRIPS, TEST_STATIONS
+from unmet.mobility.sources._stamps import EARLIEST, LATEST, absolute_time, plain_time
+from unmet.tables import literal
+
+_TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type", "seconds")
+_DEGREES = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
+_A_DAY = 86_400_000_000  # microseconds
+
+
+@dataclass(frozen=True)
+class TripRules:
+    """What the caller and the samples say about the stamps and rows of a source."""
+
+    zone: str | None  # None: stamps are UTC
+    day_first: bool
+    form: str | None  # the form of stamps to try first
+    years: tuple[int, int]  # first and last year of the samples
+    keep: dict[str, tuple[str, ...]]  # column of the source → values to keep
+    keep_places: bool  # keep only rides that start at one of `kept_places`
+
+
+def trip_rows(selected: str, cells: Cells, rules: TripRules, source: str) -> str:
+    """Return SQL of the rides of a source: one row per row of the `selected` cells, nothing dropped.
+
+    Besides the columns of ``trips`` it has `reason`, `left_out`, and what decides about an hour that occurs
+    twice: `doubled`, `start_clock`, `end_clock` and `seconds`.
+    """
+    fields = [*(f"{cells.text(name)} AS {name}" for name in _TEXTS)]
+    for name in ("start", "end"):
+        fields += [f"{cells.text(name)} AS {name}_stamp"]
+    for name in _DEGREES:
+        fields += [f"{cells.text(name)} AS {name}_text"]
+    kept = [
+        f"coalesce(trim(CAST(c{cells.layout.column(column)} AS VARCHAR)) "
+        f"IN ({', '.join(literal(value) for value in values)}), false)"
+        for column, values in rules.keep.items()
+    ]
+    fields.append(f"NOT ({' AND '.join(kept)}) AS left_by_column" if kept else "false AS left_by_column")
+    texts = f"SELECT line, {', '.join(fields)} FROM ({selected})"
+    degrees = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}" for name in _DEGREES)
+    clocks = ", ".join(f"{_clock(cells, rules, name)} AS {name}_clock" for name in ("start", "end"))
+    read = f"SELECT *, {clocks}, {degrees} FROM ({texts})"
+    moments = f"{_moment(cells, rules, 'start')} AS started_at, {_moment(cells, rules, 'end')} AS ended_at"
+    timed = f"SELECT *, {moments} FROM ({read})"
+    return f"""
+        SELECT ride AS ride_id, vehicle AS vehicle_id, started_at, ended_at,
+            coalesce(start_place, start_name) AS start_place, coalesce(end_place, end_name) AS end_place,
+            start_lat, start_lng, end_lat, end_lng, {_flag(cells)} AS flag, {literal(source)} AS source, line,
+            {_reason()} AS reason, {_left_out(rules)} AS left_out,
+            {_doubled(rules)} AS doubled, start_clock, end_clock, try_cast(seconds AS DOUBLE) AS seconds
+        FROM ({timed})
+    """
+
+
+def _clock(cells: Cells, rules: TripRules, name: str) -> str:
+    """SQL of what the clock showed; NULL for a stamp that has a zone of its own."""
+    stamp = f"{name}_stamp"
+    if cells.type(name) == "TIMESTAMP":
+        return stamp
+    if name not in cells.layout.positions:
+        return "NULL::TIMESTAMP"
+    return plain_time(stamp, rules.form, rules.day_first)
+
+
+def _moment(cells: Cells, rules: TripRules, name: str) -> str:
+    """SQL of a time in UTC."""
+    clock, stamp = f"{name}_clock", f"{name}_stamp"
+    utc = clock if rules.zone is None else to_utc(clock, rules.zone, rules.years)
+    if cells.type(name) == "TIMESTAMP" or name not in cells.layout.positions:
+        return utc
+    # A stamp with a zone is rare, and looking for one is slow.
+    other = f"CASE WHEN {clock} IS NULL AND {stamp} IS NOT NULL THEN {absolute_time(stamp)} END"
+    return f"coalesce({utc}, {other})"
+
+
+def _doubled(rules: TripRules) -> str:
+    """SQL condition: the start or the end lies in an hour that occurs twice."""
+    if rules.zone is None:
+        return "false"
+    sides = [is_doubled(f"{name}_clock", rules.zone, rules.years) for name in ("start", "end")]
+    return " OR ".join(f"coalesce({side}, false)" for side in sides)
+
+
+def _left_out(rules: TripRules) -> str:
+    if not rules.keep_places:
+        return "left_by_column"
+    place = "coalesce(start_place, start_name)"
+    return f"left_by_column OR NOT coalesce({place} IN (SELECT place FROM kept_places), false)"
+
+
+def _reason() -> str:
+    """SQL: why a row is rejected; NULL for a sound row."""
+    checks = [
+        ("start_stamp IS NULL", "no start time"),
+        ("started_at IS NULL", "start time not understood"),
+        (f"started_at < {EARLIEST} OR started_at >= {LATEST}", "start time outside 1990-2100"),
+        ("end_stamp IS NOT NULL AND ended_at IS NULL", "end time not understood"),
+        (f"ended_at < {EARLIEST} OR ended_at >= {LATEST}", "end time outside 1990-2100"),
+    ]
+    for name, limit in _DEGREES.items():
+        checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
+        checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
+    return reason_sql(checks)
+
+
+def length_flag() -> str:
+    """Return SQL WHEN clauses that flag a ride by its length."""
+    return (
+        "WHEN ended_at < started_at THEN 'ends-before-start' WHEN ended_at = started_at THEN 'zero-length' "
+        f"WHEN epoch_us(ended_at) - epoch_us(started_at) > {_A_DAY} THEN 'over-a-day'"
+    )
+
+
+def _flag(cells: Cells) -> str:
+    """SQL: what is special about a ride. A vehicle that a rider lost and the depot found is over-a-day."""
+    pattern = literal("(?i)" + "|".join(TEST_STATIONS))
+
+    def test(side: str) -> str:
+        return f"WHEN regexp_matches(coalesce({side}_name, {side}_place), {pattern}) THEN 'test-station'"
+
+    riders = ", ".join(literal(word) for word in RIDER_TRIPS)
+    service = f"WHEN lower(trip_type) NOT IN ({riders}) THEN 'service' "
+    return (
+        f"CASE {service if 'trip_type' in cells.layout.positions else ''}{test('start')} "
+        f"WHEN epoch_us(ended_at) - epoch_us(started_at) > {_A_DAY} THEN 'over-a-day' {test('end')} "
+        f"{length_flag()} END"
+    )
