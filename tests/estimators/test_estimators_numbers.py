@@ -109,7 +109,7 @@ def test_all_rows_censored_warns_and_stays_finite(capped, base, known, side):
     if known != "threshold":
         how["censored"] = np.ones(60, bool)
     beyond = "above" if side == "right" else "below"
-    with pytest.warns(UserWarning, match=f"every row is censored: nothing {beyond}"):
+    with pytest.warns(UserWarning, match=f"every row is censored: the data say nothing {beyond}"):
         model = clone(base).set_params(side=side, random_state=0).fit(capped.X, capped.y, **how)
     assert np.isfinite(model.predict_quantiles(capped.X)).all()
 
@@ -122,7 +122,7 @@ def test_enormous_and_tiny_numbers_stay_finite(capped, size):
 
 
 def test_numbers_whose_squares_overflow_are_refused(capped):
-    with pytest.raises(ValueError, match=r"X holds values beyond 1e\+150"):
+    with pytest.raises(ValueError, match=r"X has values beyond 1e\+150"):
         clone(FREE).fit(1e300 * capped.X, capped.y)
     with pytest.raises(ValueError, match=r"y holds values beyond 1e\+150"):
         clone(FREE).fit(capped.X, -1e300 * capped.y)
