@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from unmet import LinearCensoredQuantiles
-from unmet.calibration import kaplan_meier
+from unmet.censoring import kaplan_meier
 from unmet.estimators.linear._simplex import first_basis, solve
 
 METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
