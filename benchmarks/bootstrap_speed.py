@@ -1,6 +1,6 @@
 """python benchmarks/bootstrap_speed.py [--draws 1000] [--jobs 2] [--method portnoy]: seconds of a bootstrap.
 
-n = 1,000 rows, 10 columns, a third of the rows censored, levels in steps of 0.01. Aim: 5 minutes on two cores.
+n = 1,000 rows, 10 columns, a third of the rows censored, steps of 0.01. Aim: 5 minutes on two cores.
 """
 
 import argparse

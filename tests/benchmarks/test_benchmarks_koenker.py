@@ -11,7 +11,7 @@ from benchmarks.koenker.simulate import run
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: f"table{design.table}")
 def test_designs_have_the_papers_share_of_censored_rows(design):
     x, y, threshold = design.draw(20_000, np.random.default_rng(0))
-    assert np.mean(y == threshold) == pytest.approx(0.3, abs=0.06)
+    assert np.mean(y == threshold) == pytest.approx(0.3, abs=0.08)
     assert (x.min(), x.max()) == pytest.approx((0, 2), abs=0.01)
 
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from unmet import LinearCensoredQuantiles, load
+from unmet import LinearCensoredQuantiles, fit_many, load
 from unmet.runs import ModelFileError, load_model, save_model
 
 METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
@@ -165,6 +165,11 @@ def test_levels_beyond_the_data_are_named_and_refused(make):
 def test_errors_name_the_argument(settings, how, named, capped):
     with pytest.raises(ValueError, match=named):
         LinearCensoredQuantiles(**settings).fit(capped.X, capped.y, **how)
+
+
+def test_fit_many_says_that_it_is_for_networks(capped):
+    with pytest.raises(ValueError, match="one problem at a time"):
+        fit_many(build("portnoy"), [{"X": capped.X, "y": capped.y}])
 
 
 def test_wang_wang_refuses_many_continuous_columns(make):

@@ -56,9 +56,9 @@ class LinearCensoredQuantiles(CensoredRegressor):
     are not identified, and `fit` warns if you asked for one. Left censoring is the mirror image, and there
     low levels are lost.
 
-    Cost: a process over n rows and p columns takes a few n steps of n p operations each, whatever the grid:
-    about 0.1 s for n = 1,000 and p = 10. Powell takes about (n_restarts + 2) K searches, each of some ten
-    steps of n p log n operations. Bootstrap draws run side by side.
+    Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
+    grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of that
+    each. Powell takes about (n_restarts + 2) K searches of some ten steps of n p² log n operations each.
 
     Parameters
     ----------
@@ -265,6 +265,9 @@ class LinearCensoredQuantiles(CensoredRegressor):
     def _fitted(self) -> Any:
         check_is_fitted(self, "fitted_")
         return self.fitted_
+
+    def _settings(self) -> Any:
+        raise ValueError("fit_many trains networks: fit LinearCensoredQuantiles to one problem at a time")
 
     def _levels(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The levels asked for and all levels to fit; checks every parameter."""
