@@ -57,8 +57,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     low levels are lost.
 
     Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
-    grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of that
-    each. Powell takes about (n_restarts + 2) K searches of some ten steps of n p² log n operations each.
+    grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
+    that each. Powell takes about (n_restarts + 2) K searches of some ten steps of n p² log n operations each.
 
     Parameters
     ----------

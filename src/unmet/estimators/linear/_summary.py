@@ -75,7 +75,7 @@ def _text(model: Any, levels: Any, columns: Any, coverage: float, tables: Any) -
     lines = [
         f"Linear censored quantile regression, {_NAMES[model.method]}",
         f"{model.rows_:,} rows, {model.censored_share_:.0%} censored ({model.side}); "
-        f"levels {model.levels_[0]:g} to {model.levels_[-1]:g} identified",
+        f"levels {model.levels_[0]:g} to {model.levels_[-1]:g} fitted",
     ]
     wide = max(map(len, columns))
     percent = f"{100 * coverage:g}% interval"
