@@ -9,6 +9,7 @@ import unmet
 
 PUBLIC = {
     "CensoredQuantileRegressor",
+    "LinearCensoredQuantiles",
     "TobitRegressor",
     "fit_many",
     "iter_fit_many",

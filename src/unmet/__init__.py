@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Public name → its module, loaded on first use: JAX and scikit-learn each cost over a second to import.
 _HOMES = {
     "CensoredQuantileRegressor": "unmet.estimators",
+    "LinearCensoredQuantiles": "unmet.estimators",
     "TobitRegressor": "unmet.estimators",
     "fit_many": "unmet.estimators",
     "iter_fit_many": "unmet.estimators",
@@ -20,6 +21,7 @@ _MODULES = ("datasets", "metrics")
 
 __all__ = [
     "CensoredQuantileRegressor",
+    "LinearCensoredQuantiles",
     "Run",
     "TobitRegressor",
     "datasets",
@@ -33,7 +35,14 @@ __all__ = [
 
 if TYPE_CHECKING:
     from unmet import datasets, metrics
-    from unmet.estimators import CensoredQuantileRegressor, TobitRegressor, fit_many, iter_fit_many, load
+    from unmet.estimators import (
+        CensoredQuantileRegressor,
+        LinearCensoredQuantiles,
+        TobitRegressor,
+        fit_many,
+        iter_fit_many,
+        load,
+    )
     from unmet.pipeline import run
     from unmet.results import Run, open_run
 

@@ -124,7 +124,7 @@ def test_enormous_and_tiny_numbers_stay_finite(capped, size):
 def test_numbers_whose_squares_overflow_are_refused(capped):
     with pytest.raises(ValueError, match=r"X has values beyond 1e\+150"):
         clone(FREE).fit(1e300 * capped.X, capped.y)
-    with pytest.raises(ValueError, match=r"y holds values beyond 1e\+150"):
+    with pytest.raises(ValueError, match=r"y has values beyond 1e\+150"):
         clone(FREE).fit(capped.X, -1e300 * capped.y)
 
 

@@ -2,9 +2,9 @@
 
 from unmet.calibration._bands import Band, LevelMap, fit_level_map
 from unmet.calibration._coverage import Coverage, censored_coverage, nominal_levels
-from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
 from unmet.calibration._pit import randomised_pit
 from unmet.calibration._rolling import rolling_intervals
+from unmet.censoring import Distribution, kaplan_meier
 
 __all__ = [
     "Band",

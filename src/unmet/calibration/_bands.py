@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmet.calibration._kaplan_meier import Distribution, kaplan_meier
+from unmet.censoring import Distribution, kaplan_meier
 
 Floats = NDArray[np.float64]
 # A band needs 500 rows. Only 25 of 500 lie beyond the level 0.95, too few to identify it. So bands have about

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmet.calibration._kaplan_meier import kaplan_meier
 from unmet.calibration._pit import randomised_pit
+from unmet.censoring import kaplan_meier
 
 Floats = NDArray[np.float64]
 

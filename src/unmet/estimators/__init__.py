@@ -9,16 +9,25 @@ if TYPE_CHECKING:
     from unmet.estimators._many import fit_many, iter_fit_many
     from unmet.estimators._regressor import CensoredQuantileRegressor
     from unmet.estimators._tobit import TobitRegressor
+    from unmet.estimators.linear import LinearCensoredQuantiles
 
 # Loaded on first use: opening a saved model then imports neither scikit-learn nor JAX.
 _HOMES = {
     "CensoredQuantileRegressor": "_regressor",
+    "LinearCensoredQuantiles": "linear",
     "TobitRegressor": "_tobit",
     "fit_many": "_many",
     "iter_fit_many": "_many",
 }
 
-__all__ = ["CensoredQuantileRegressor", "TobitRegressor", "fit_many", "iter_fit_many", "load"]
+__all__ = [
+    "CensoredQuantileRegressor",
+    "LinearCensoredQuantiles",
+    "TobitRegressor",
+    "fit_many",
+    "iter_fit_many",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

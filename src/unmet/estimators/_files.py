@@ -14,6 +14,7 @@ from unmet.runs import ModelFileError, load_model, save_model
 # Estimators that may be loaded, and their modules. A file never names a module to import.
 _ESTIMATORS = {
     "CensoredQuantileRegressor": "unmet.estimators._regressor",
+    "LinearCensoredQuantiles": "unmet.estimators.linear",
     "TobitRegressor": "unmet.estimators._tobit",
 }
 
@@ -69,6 +70,10 @@ def load(path: Any, network: Any = None) -> Any:
 
 def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], network: Any) -> Any:
     """Build the estimator from checked files."""
+    if config["estimator"] == "LinearCensoredQuantiles":
+        from unmet.estimators.linear._saved import restore
+
+        return restore(path, config, arrays)
     from unmet.estimators._fitted import Fitted, Member
     from unmet.estimators._prepare import model_spec
     from unmet.estimators._scaling import Scaling

@@ -1,0 +1,1 @@
+"""Koenker's simulation tables, again with these estimators."""

@@ -1,0 +1,322 @@
+"""Linear censored quantile regression by the exact methods of the literature."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from unmet.censoring import mirror_levels, observe
+from unmet.estimators._base import CensoredRegressor, _seed, _weights
+from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
+from unmet.estimators.linear._fit import bootstrap, make_ready, run
+from unmet.estimators.linear._process import LinearProcess
+from unmet.estimators.linear._summary import Summary, summarise
+
+METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
+_STEPS = 100
+
+
+class LinearCensoredQuantiles(CensoredRegressor):
+    """Linear quantiles of a latent target that is observed only up to a cap, by linear programming.
+
+    Every method solves its equations exactly: no learning rate, no stopping rule, the same answer every time.
+
+    ============  ==========================  =============================================================
+    method        needs                       assumes
+    ============  ==========================  =============================================================
+    "portnoy"     which rows are censored     thresholds independent of the latent value given X;
+                                              all quantiles up to the fitted one linear
+    "peng-huang"  which rows are censored     the same
+    "powell"      the threshold of every row  thresholds independent of the latent value given X;
+                                              only the fitted quantile linear
+    "wang-wang"   which rows are censored     thresholds independent of the latent value given X;
+                                              only the fitted quantile linear, at most three continuous
+                                              columns
+    ============  ==========================  =============================================================
+
+    Portnoy: rows are weighted so that a censored row, passed at level θ_c, keeps w(θ) = (θ − θ_c)/(1 − θ_c)
+    of its weight at its value and has the rest at infinity; β(θ) minimises Σ [w ρ_θ(y − x'β) + (1 − w) ρ_θ(∞
+    − x'β)]. It generalises Kaplan and Meier's estimate.
+
+    Peng–Huang: Σ x [N(x'β(θ_j)) − Σ_{k<j} 1{y ≥ x'β(θ_k)} (H(θ_{k+1}) − H(θ_k))] = 0 with H(u) = −log(1 − u),
+    one linear programme per level. It generalises Nelson and Aalen's estimate.
+
+    Powell: minimises Σ ρ_θ(y − min(cap, x'β)). The objective is not convex: the search starts from several
+    points, keeps the best, and may miss the lowest.
+
+    Wang–Wang: Portnoy's weights with θ_c = F̂(y | x), Beran's local Kaplan–Meier estimate with a bandwidth
+    that undersmooths.
+
+    Portnoy and Peng–Huang fit the whole process from the lowest level upwards, so that an error at low levels
+    carries over to higher ones. All but Powell end where too much weight lies beyond the caps: higher levels
+    are not identified, and `fit` warns if you asked for one. Left censoring is the mirror image, and there
+    low levels are lost.
+
+    Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
+    grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
+    that each. Powell takes about (n_restarts + 2) K searches of some ten steps of n p² log n operations each.
+
+    Parameters
+    ----------
+    method : {"portnoy", "peng-huang", "powell", "wang-wang"}
+    quantiles : sequence of float
+        Levels to report, increasing, each inside (0, 1).
+    side : {"right", "left"}
+        Whether large or small values are cut off.
+    grid : sequence of float or None
+        Levels to fit beside `quantiles`. None: steps of 0.01 for "portnoy" and "peng-huang", whose estimates
+        at one level use all levels before it; only the median for the others.
+    fit_intercept : bool
+    bandwidth : float or None
+        For "wang-wang": half the width of the kernel in standard deviations of a column. None: 2 n^(−0.3) for
+        one continuous column, which undersmooths. Columns with at most five values are matched exactly.
+    n_restarts : int
+        For "powell": random starts per level, beside plain quantile regression and the level before.
+    n_bootstrap : int
+        Draws of the multiplier bootstrap for standard errors and intervals; 0: none.
+    n_jobs : int
+        Processes that share the draws; −1: one per core.
+    progress : bool or None
+        Show a progress bar; None: when a terminal is attached and it takes long.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays (K, columns) and (K,)
+        At `quantiles`; NaN where a level is not identified.
+    levels_ : tuple of float
+        All levels that were fitted and are identified.
+    bootstrap_ : array (n_bootstrap, K, 1 + columns), or None
+        Intercept and slopes of every draw; NaN where a draw does not reach a level.
+
+    References ---------- Powell (1986), J. Econometrics 32. Portnoy (2003), J. Am. Stat. Assoc. 98. Peng &
+    Huang (2008), J. Am. Stat. Assoc. 103. Wang & Wang (2009), J. Am. Stat. Assoc. 104. Koenker (2008), J.
+    Stat. Softw. 27(6).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmet import LinearCensoredQuantiles
+    >>> random = np.random.default_rng(0)
+    >>> x = random.uniform(size=500)
+    >>> latent, limit = 1 + 2 * x + random.normal(size=500), 3 + random.normal(size=500)
+    >>> model = LinearCensoredQuantiles(quantiles=(0.25, 0.5))
+    >>> model = model.fit(x[:, None], np.minimum(latent, limit), censored=latent > limit)
+    >>> model.coef_.shape
+    (2, 1)
+    """
+
+    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        method: str = "portnoy",
+        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+        side: str = "right",
+        grid: Sequence[float] | None = None,
+        fit_intercept: bool = True,
+        bandwidth: float | None = None,
+        n_restarts: int = 20,
+        n_bootstrap: int = 0,
+        n_jobs: int = 1,
+        progress: bool | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.method = method
+        self.quantiles = quantiles
+        self.side = side
+        self.grid = grid
+        self.fit_intercept = fit_intercept
+        self.bandwidth = bandwidth
+        self.n_restarts = n_restarts
+        self.n_bootstrap = n_bootstrap
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(  # type: ignore[override]
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        threshold: ArrayLike | None = None,
+        censored: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to censored observations.
+
+        Parameters
+        ----------
+        X : array of shape (n, columns)
+        y : array of shape (n,)
+            What was observed: the latent value, or a bound on it where a row is censored.
+        threshold : float or array of shape (n,), optional
+            Where each row is (or would have been) cut off; infinite where never. Without `censored` a row is
+            censored where y has reached its threshold. "powell" needs it; the other methods use the flags
+            only.
+        censored : boolean array of shape (n,), optional
+            Which rows are censored.
+        sample_weight : array of shape (n,), optional
+            A row of weight 2 counts as two equal rows, one of weight 0 as none.
+        """
+        from unmet.runs import available_cores
+
+        wanted, levels = self._levels()
+        table: Any
+        table, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        observed = observe(y, threshold=threshold, censored=censored, side=self.side)
+        weight = None if sample_weight is None else _weights(sample_weight, len(observed))
+        self._check_censoring(observed)
+        seed = _seed(self.random_state)
+        mirrored = self.side == "left"
+        ready = make_ready(
+            table,
+            observed.mirrored() if mirrored else observed,
+            weight,
+            method=self.method,
+            levels=mirror_levels(levels) if mirrored else levels,
+            intercept=bool(self.fit_intercept),
+            options={"bandwidth": self.bandwidth, "n_restarts": self.n_restarts, "seed": seed},
+        )
+        path = run(ready, ready.weights[None])
+        intercepts, slopes = ready.coefficients(path)
+        # A process that ends leaves all higher levels without an answer.
+        reached = int(np.argmin(np.append(path.reached[0], False)))
+        if reached == 0:
+            raise ValueError(
+                f"no level is identified: too many rows are censored for method={self.method!r}; use more "
+                "rows, or fit lower levels (higher ones for side='left')"
+            )
+        found = ready.problem.levels[:reached]
+        process = _in_users_terms(found, intercepts[0, :reached], slopes[0, :reached], mirrored)
+        self.fitted_ = process  # type: ignore[assignment]
+        self.censored_share_ = float(observed.censored.mean())
+        self.rows_ = len(observed)
+        self._warn_if_lost(wanted)
+        self.bootstrap_ = None
+        if self.n_bootstrap:
+            inside = [level for level in wanted if level in process.levels]
+            asked = mirror_levels(inside) if mirrored else tuple(inside)
+            keep = [ready.problem.levels.index(level) for level in asked]
+            jobs = available_cores() if self.n_jobs == -1 else self.n_jobs
+            draws = np.full((self.n_bootstrap, len(wanted), 1 + table.shape[1]), np.nan)
+            if keep:
+                a, b = bootstrap(ready, path, keep, self.n_bootstrap, seed, jobs, self.progress)
+                both = np.concatenate([a[:, :, None], b], axis=2)
+                draws[:, [wanted.index(level) for level in inside]] = -both[:, ::-1] if mirrored else both
+            self.bootstrap_ = draws
+        return self
+
+    def predict_quantiles(
+        self, X: ArrayLike, quantiles: Sequence[float] | None = None
+    ) -> NDArray[np.float64]:
+        """Quantiles of the latent value, shape (n, K), in the order of `quantiles`.
+
+        Coefficients between fitted levels are interpolated; levels that were not fitted or are not identified
+        raise. Linear quantiles may cross where there are few rows.
+        """
+        levels = self._fitted().levels
+        wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
+        lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
+        asked = self._levels()[1]
+        if any(asked[0] <= level <= asked[-1] for level in lost):
+            raise ValueError(
+                f"quantiles {lost} are not identified: censored rows leave only levels from {levels[0]:g} "
+                f"to {levels[-1]:g}; ask for those, or use CensoredQuantileRegressor"
+            )
+        return super().predict_quantiles(X, quantiles)
+
+    @property
+    def levels_(self) -> tuple[float, ...]:
+        return self._fitted().levels
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Slopes at `quantiles`, shape (K, columns)."""
+        return self._fitted().coefficients(check_quantiles(self.quantiles))[:, 1:]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts at `quantiles`, shape (K,)."""
+        return self._fitted().coefficients(check_quantiles(self.quantiles))[:, 0]
+
+    def summary(self, coverage: float = 0.95) -> Summary:
+        """Coefficients with standard errors and intervals, and what the method assumes. Print it to read it.
+
+        A standard error is half the distance between the 16th and 84th percentile of the bootstrap draws,
+        which a few wild draws do not change. An interval runs between percentiles of the draws.
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
+        self._fitted()
+        return summarise(self, coverage)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a folder: coefficients as safetensors, everything else as JSON."""
+        from unmet.estimators.linear._saved import save
+
+        check_is_fitted(self, "fitted_")
+        save(self, path)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "fitted_")
+        return self.fitted_
+
+    def _settings(self) -> Any:
+        raise ValueError("fit_many trains networks: fit LinearCensoredQuantiles to one problem at a time")
+
+    def _levels(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The levels asked for and all levels to fit; checks every parameter."""
+        check_choice("method", self.method, METHODS)
+        check_choice("side", self.side, ("right", "left"))
+        check_switch("fit_intercept", self.fit_intercept)
+        check_number("n_restarts", self.n_restarts, 0, whole=True)
+        check_number("n_bootstrap", self.n_bootstrap, 0, whole=True)
+        if self.n_jobs != -1:
+            check_number("n_jobs", self.n_jobs, 1, whole=True)
+        if self.bandwidth is not None:
+            check_number("bandwidth", self.bandwidth, 0, open_=True)
+            if self.method != "wang-wang":
+                raise ValueError(f"bandwidth is for method='wang-wang' only; method is {self.method!r}")
+        wanted = check_quantiles(self.quantiles)
+        if self.grid is not None:
+            grid = check_quantiles(self.grid, "grid")
+        elif self.method in ("portnoy", "peng-huang"):
+            grid = tuple(step / _STEPS for step in range(1, _STEPS))
+        else:
+            grid = (0.5,) if wanted[0] < 0.5 < wanted[-1] else ()
+        # A requested level that differs from one of the grid by rounding only is that one.
+        levels = {round(level, 12): level for level in (*grid, *wanted)}
+        return wanted, tuple(sorted(levels.values()))
+
+    def _check_censoring(self, observed: Any) -> None:
+        if observed.censored.all():
+            raise ValueError(
+                "every row is censored: no quantile is identified without rows that show their value"
+            )
+        if self.method == "powell" and observed.kind == "flags":
+            raise ValueError(
+                "method='powell' needs the threshold of every row, also of the uncensored ones: pass "
+                "threshold=, or use method='portnoy' or 'peng-huang', which need only the flags"
+            )
+
+    def _warn_if_lost(self, wanted: tuple[float, ...]) -> None:
+        levels = self._fitted().levels
+        lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
+        if lost:
+            end = f"above {levels[-1]:g}" if self.side == "right" else f"below {levels[0]:g}"
+            warnings.warn(
+                f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _in_users_terms(levels: Any, intercepts: Any, slopes: Any, mirrored: bool) -> LinearProcess:
+    if mirrored:
+        return LinearProcess(mirror_levels(levels), -intercepts[::-1], -slopes[::-1])
+    return LinearProcess(tuple(levels), intercepts, slopes)

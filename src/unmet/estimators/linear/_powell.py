@@ -1,0 +1,131 @@
+"""Powell's estimator for known thresholds: descent along edges, each searched to its lowest point."""
+
+from typing import Any
+
+import numpy as np
+
+from unmet.estimators.linear._paths import Floats, Path, Problem, Rows
+from unmet.estimators.linear._simplex import first_basis, solve
+
+# Numbers that one descent keeps alive at a time: about 64 MB.
+_LARGEST = 2**20
+# A row that moves slower than this part of the fastest does not move: it would make the basis singular.
+_FLAT = 1e-9
+
+
+def powell(
+    problem: Problem,
+    weights: Floats,
+    start: Rows,
+    *,
+    n_restarts: int = 0,
+    seed: int = 0,
+    known: Rows | None = None,
+) -> Path:
+    """Minimise Σ ωᵢ ρ_θ(yᵢ − min(capᵢ, xᵢ'β)) at each level, for R sets of row weights at once.
+
+    The objective is not convex. A minimum fits p rows exactly, so that the search goes from one set of p rows
+    to another: at each it looks along all p edges, over their whole length, and follows the one that leads
+    lowest (Fitzenberger's method looks at the slope only and stops at the first low point). It starts from
+    plain quantile regression, from the solution of the level before, and from random sets of rows, and keeps
+    the best.
+
+    Parameters
+    ----------
+    n_restarts : number of random starts per level
+    known : array (K, p), solutions of a similar problem: the only starts, if given
+
+    References
+    ----------
+    Powell (1986), Censored regression quantiles, J. Econometrics 32.
+    Fitzenberger (1997), A guide to censored quantile regressions, Handbook of Statistics 15.
+    """
+    X, y = problem.X, problem.y
+    path = Path(len(weights), len(problem.levels), X.shape[1])
+    random = np.random.default_rng(seed)
+    for run, weight in enumerate(weights):
+        before: list[Rows] = []
+        for number, level in enumerate(problem.levels):
+            if known is not None:
+                bases = known[number][None]
+            else:
+                target = (1 - level) * weight @ X
+                plain = solve(X, y, weight[None], target[None], start[None]).basis[0]
+                drawn = [
+                    first_basis(X * np.exp(2 * random.normal(size=len(y)))[:, None])
+                    for _ in range(n_restarts)
+                ]
+                bases = np.array([plain, *before, *drawn])
+            best = _best(problem, weight, level, bases)
+            path.bases[run, number], path.reached[run, number] = best, True
+            before = [best]
+    return path
+
+
+def _best(problem: Problem, weight: Floats, level: float, bases: Rows) -> Rows:
+    """The lowest end of descents from all bases."""
+    size = max(1, _LARGEST // (problem.X.size * 2))
+    ends = [_descend(problem, weight, level, bases[i : i + size]) for i in range(0, len(bases), size)]
+    ended = np.concatenate(ends)
+    values = objective(
+        problem, weight, level, np.linalg.solve(problem.X[ended], problem.y[ended][..., None])[..., 0]
+    )
+    return ended[values.argmin()]
+
+
+def objective(problem: Problem, weight: Floats, level: float, coefficients: Any) -> Floats:
+    """Powell's objective for coefficients (S, p)."""
+    residual = problem.y - np.minimum(problem.cap, coefficients @ problem.X.T)
+    return np.maximum(level * residual, (level - 1) * residual) @ weight
+
+
+def _descend(problem: Problem, weight: Floats, level: float, bases: Rows) -> Rows:
+    """Follow the best edge from each basis until none leads lower."""
+    X, y, cap = problem.X, problem.y, problem.cap
+    bases = bases.copy()
+    capped = np.isfinite(cap)
+    # Where the quantile passes y the slope rises; where it passes a cap beyond y it falls back to 0.
+    rise = weight * np.where(problem.censored, level, 1.0)
+    fall = np.where(capped & ~problem.censored, -(1 - level) * weight, 0.0)
+    who = np.arange(len(bases))
+    for _ in range(100 * X.shape[1] + 1000):
+        inverse = np.linalg.inv(X[bases[who]])
+        fitted = np.einsum("rij,rj->ri", inverse, y[bases[who]]) @ X.T
+        rates = np.einsum("rij,ni->rjn", inverse, X)  # (S, p, n): edge j moves row n at this rate
+        own = (bases[who][:, None, :, None] == np.arange(len(y))).any(axis=2)
+        rates[np.broadcast_to(own, rates.shape) & (np.abs(rates) < 0.5)] = 0.0
+        rates[np.abs(rates) < _FLAT * np.abs(rates).max(axis=2, keepdims=True)] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at_y = (y - fitted)[:, None] / rates
+            at_cap = (np.where(capped, cap, 0.0) - fitted)[:, None] / rates
+        at_y[np.broadcast_to(own, rates.shape)] = 0.0
+        moving = rates != 0
+        slope = (
+            weight * np.where(rates > 0, -level * rates, np.where(capped, 0.0, (1 - level) * rates))
+        ).sum(axis=2)
+        ways = np.concatenate(
+            [np.where(moving, at_y, 0.0), np.where(moving & (fall < 0), at_cap, 0.0)], axis=2
+        )
+        jumps = np.concatenate([np.abs(rates) * rise, np.where(fall < 0, np.abs(rates) * fall, 0.0)], axis=2)
+        order = ways.argsort(axis=2)
+        sorted_ways = np.take_along_axis(ways, order, axis=2)
+        slopes = slope[:, :, None] + np.take_along_axis(jumps, order, axis=2).cumsum(axis=2)
+        heights = np.zeros_like(slopes)
+        np.cumsum(slopes[:, :, :-1] * np.diff(sorted_ways, axis=2), axis=2, out=heights[:, :, 1:])
+        here = np.take_along_axis(heights, (sorted_ways >= 0).argmax(axis=2)[:, :, None], axis=2)[:, :, 0]
+        usable = (order < len(y)) & np.take_along_axis(
+            np.concatenate([moving, np.zeros_like(moving)], axis=2), order, axis=2
+        )
+        heights[~usable] = np.inf
+        low = heights.argmin(axis=2)
+        gains = here - np.take_along_axis(heights, low[:, :, None], axis=2)[:, :, 0]
+        edge = gains.argmax(axis=1)
+        every = np.arange(len(who))
+        # y is scaled to a range of one
+        better = gains[every, edge] > 1e-11 * weight.sum()
+        if not better.any():
+            break
+        entering = order[every, edge, low[every, edge]]
+        bases[who[better], edge[better]] = entering[better]
+        who = who[better]
+    return bases
