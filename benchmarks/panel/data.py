@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.panel.config import FORMS, Config
-from unmet.datasets.city import City, copy_status, copy_trips, make_city, station_information, status_events
+from unmet.datasets import city as cities
 
 _MODERN = """upper(substr(md5('{number}-' || row_number() OVER ()), 1, 16)) AS ride_id,
     'classic_bike' AS rideable_type,
@@ -29,19 +29,19 @@ def write_districts(config: Config, folder: Path) -> int:
     if mark.exists() and json.loads(mark.read_text())["config"] == wanted:
         return int(json.loads(mark.read_text())["rides"])
     folder.mkdir(parents=True, exist_ok=True)
-    base = make_city(config.size, days=config.days, seed=1, zone=config.zone)
-    events = status_events(base)
+    base = cities.make_city(config.size, days=config.days, seed=1, zone=config.zone)
+    events = cities.status_events(base)
     for number in range(config.districts):
         city = _district(base, number)
-        copy_trips(city, folder, "one", "local")
+        cities.copy_trips(city, folder, "one", "local")
         _write_forms(folder, number, every=number < config.fewer)
-        copy_status(city, folder / f"status-{number:02d}.csv", *events)
-        (folder / f"stations-{number:02d}.json").write_text(json.dumps(station_information(city)))
+        cities.copy_status(city, folder / f"status-{number:02d}.csv", *events)
+        (folder / f"stations-{number:02d}.json").write_text(json.dumps(cities.station_information(city)))
     mark.write_text(json.dumps({"config": wanted, "rides": len(base.rides)}))
     return len(base.rides)
 
 
-def _district(base: City, number: int) -> City:
+def _district(base: cities.City, number: int) -> cities.City:
     map_ = replace(
         base.map,
         ids=tuple(f"D{number:02d}-{place}" for place in base.map.ids),

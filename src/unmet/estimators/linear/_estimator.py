@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unmet.censoring import mirror_levels, observe
+from unmet.censoring import Side, mirror_levels, observe
 from unmet.estimators._base import CensoredRegressor, _seed, _weights
 from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators.linear._fit import bootstrap, make_ready, run
@@ -117,7 +117,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         *,
         method: str = "portnoy",
         quantiles: Sequence[float] = (0.05, 0.5, 0.95),
-        side: str = "right",
+        side: Side = "right",
         grid: Sequence[float] | None = None,
         fit_intercept: bool = True,
         bandwidth: float | None = None,
