@@ -11,9 +11,8 @@ from unmet.mobility import connect
 
 
 @pytest.fixture
-def con(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    spill = tmp_path / "spill"
-    spill.mkdir()
+def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    spill = tmp_path_factory.mktemp("spill")  # outside the folders that tests read
     connection = connect(memory_limit="1GB", threads=2, spill=spill)
     yield connection
     connection.close()

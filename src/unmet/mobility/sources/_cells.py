@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from unmet.mobility.sources._formats import NULLS
 from unmet.mobility.sources._layouts import Layout
 from unmet.tables import literal
 
@@ -20,6 +21,8 @@ class Cells:
     types : columns that are not text, by position.
     positional : whether the row alone tells its line, so that rows may be read without numbers first.
         Numbering the rows of a CSV file keeps DuckDB to one thread.
+    words : whether words for nothing (``NULL``, ``nan`` …) are still words. DuckDB's reader compares every
+        cell with all of them; here only short texts of the fields in use are.
     """
 
     layout: Layout
@@ -29,6 +32,7 @@ class Cells:
     samples: list[list[str]]
     types: Mapping[int, str] = field(default_factory=dict)
     positional: bool = False
+    words: bool = False
 
     def select(self, numbered: bool) -> str:
         """Return SQL of all columns and ``line``, which is NULL unless rows are `numbered`."""
@@ -49,13 +53,22 @@ class Cells:
         """Return SQL of a field as trimmed text; an empty one is NULL."""
         where = self.layout.positions.get(name, ())
         if len(where) > 1:
-            return f"nullif(trim(concat_ws(' ', {', '.join(f'c{index}' for index in where)})), '')"
-        text = self.raw(name)
-        if not where or self.type(name) != "VARCHAR":
+            parts = ", ".join(f"CASE WHEN {self._nothing(f'c{i}')} THEN NULL ELSE c{i} END" for i in where)
+            return f"nullif(trim(concat_ws(' ', {parts})), '')"
+        text, kind = self.raw(name), self.type(name)
+        if self.words and kind == "DOUBLE":
+            return f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
+        if not where or kind != "VARCHAR":
             return text
         # Most cells have no blank at either end, and trimming all of them would cost more than the rest.
         padded = f"prefix({text}, ' ') OR suffix({text}, ' ')"
-        return f"CASE WHEN {padded} THEN nullif(trim({text}), '') ELSE {text} END"
+        nothing = f"WHEN {self._nothing(text)} THEN NULL" if self.words else ""
+        return f"CASE WHEN {padded} THEN nullif(trim({text}), '') {nothing} ELSE {text} END"
+
+    def _nothing(self, text: str) -> str:
+        """Return an SQL condition: a text is a word for nothing."""
+        listed = ", ".join(literal(word) for word in NULLS)
+        return f"strlen({text}) <= {max(map(len, NULLS))} AND {text} IN ({listed})" if self.words else "false"
 
     def sampled(self, name: str) -> list[str]:
         """Return the sampled texts of a field."""

@@ -89,17 +89,20 @@ def read_header(path: Path) -> tuple[str, list[str]]:
 def csv_cells(
     path: Path, layout: Layout, delimiter: str, lines: Lines, as_text: tuple[str, ...]
 ) -> Iterator[Cells]:
-    """Yield the cells of a regular file: first with types, then, in case a cell does not fit, as text.
+    """Yield the cells of a regular file in ways that are tried in turn, in case a cell does not fit.
 
-    The columns named in `as_text` are text in any case.
+    First with types, then with types where words such as ``NULL`` are nothing, then as text. The columns
+    named in `as_text` are text in any case.
     """
     samples = sample_rows(path, delimiter, len(layout.header))
     texts = [layout.column(name) for name in as_text]
     typed = {index: kind for index, kind in _types(layout, samples).items() if index not in texts}
-    for types in ([typed] if typed else []) + [{}]:
-        table = csv_table(path, len(layout.header), delimiter, skip=1, types=types)
+    ways: list[tuple[dict[int, str], bool]] = [(typed, True), (typed, False)] if typed else []
+    for types, words in [*ways, ({}, False)]:
+        nulls = ("",) if words else NULLS
+        table = csv_table(path, len(layout.header), delimiter, skip=1, types=types, nulls=nulls)
         line = "row_number() OVER () + 1"
-        yield Cells(layout, table, line, lines.number - 1, samples, types, positional=True)
+        yield Cells(layout, table, line, lines.number - 1, samples, types, positional=True, words=words)
 
 
 def numbered_cells(
