@@ -3,8 +3,10 @@
 import inspect
 import re
 import resource
+import signal
 import subprocess
 import sys
+import threading
 import types
 from importlib import import_module
 
@@ -36,7 +38,9 @@ def shop(monkeypatch):
         """Sell something."""
         module.counts.append(count)
         module.files = file
-        if module.happens is not None:
+        if isinstance(module.happens, signal.Signals):
+            signal.raise_signal(module.happens)
+        elif module.happens is not None:
             raise module.happens
 
     module.shop = shop
@@ -148,10 +152,20 @@ def test_a_database_without_memory_is_one_line(shop, capsys):
     assert "more memory than --memory allows" in capsys.readouterr().err
 
 
-def test_an_interrupt_is_told_and_exits_with_130(shop, capsys):
-    shop.happens = KeyboardInterrupt()
-    assert run("shop") == 130
-    assert capsys.readouterr().err.strip() == "unmet shop: interrupted."
+@pytest.mark.parametrize(
+    ("number", "code", "words"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_a_signal_is_told_in_one_line_with_its_exit_code(shop, capsys, monkeypatch, number, code, words):
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    try:
+        shop.happens = number
+        assert run("shop") == code
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert capsys.readouterr().err == f"unmet shop: {words}.\n"
 
 
 def test_memory_that_gives_out_is_told_in_one_line(shop, capsys):

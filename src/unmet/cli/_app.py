@@ -1,10 +1,11 @@
 """The table of commands, and `main`, which runs one of them.
 
-Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from typer.core import TyperGroup
 
 from unmet.cli._errors import usage_line
 from unmet.cli._help import Command, HelpContext, columns
+from unmet.cli._signals import stop_in_one_line
 
 # The command `name` is the function `name` in unmet.cli._name; EXAMPLE in that file ends its help.
 COMMANDS = {
@@ -32,11 +34,19 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
+    called_by_shell = arguments is None
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments[:1] in ([], ["help"]):
         arguments = [*arguments[1:2], "--help"]
+    # The service ends its connections first when a signal arrives, and decides about the exit code itself.
+    own = (
+        nullcontext()
+        if arguments[0] == "serve"
+        else stop_in_one_line(f"unmet {arguments[0]}", called_by_shell)
+    )
     try:
-        code = application().main(arguments, prog_name="unmet", standalone_mode=False)
+        with own:
+            code = application().main(arguments, prog_name="unmet", standalone_mode=False)
     except typer.TyperException as wrong:
         print(usage_line(wrong), file=sys.stderr)
         raise SystemExit(2) from None

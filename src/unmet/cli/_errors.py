@@ -68,10 +68,6 @@ def one_line(context: Any) -> Iterator[None]:
             yield
         except BrokenPipeError:
             raise  # the reader has gone: Typer ends quietly
-        except KeyboardInterrupt:
-            print(file=sys.stderr)
-            say("interrupted.")
-            raise typer.Exit(130) from None
         except Exception as problem:
             words = _words(problem, context)
             if words is None:

@@ -162,16 +162,3 @@ Config = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
-
-
-def pairs(texts: list[str] | None, option: str) -> dict[str, str] | None:
-    """Return ``name=value`` texts as a dict; None if there are none."""
-    if not texts:
-        return None
-    found = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip():
-            raise ValueError(f"{option} takes name=value, got {text!r}")
-        found[name.strip()] = value.strip()
-    return found

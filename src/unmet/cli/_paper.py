@@ -77,6 +77,7 @@ def paper(
     """
     _check(locals())
     from unmet.papers import insert_tables, reproduce
+    from unmet.pipeline import pairs_of
 
     asked = None
     if what in ("bikes", "fleet", "all"):
@@ -84,7 +85,7 @@ def paper(
 
         source = None
         if trips:
-            wanted = options.pairs(keep, "--keep") or {}
+            wanted = pairs_of(keep, "keep") or {}
             source = Trips(tuple(trips), tuple(stations or ()), zone, times, wanted, holidays)
         size = "smoke" if smoke else "full" if full else "medium"
         asked = Asked(size, source, jobs, cluster, units, activation)

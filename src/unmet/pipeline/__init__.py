@@ -4,6 +4,7 @@ from unmet.pipeline._account import account_of
 from unmet.pipeline._demo import demo_inputs, make_demo_city, run_demo
 from unmet.pipeline._given_panel import panel_places
 from unmet.pipeline._inputs import PanelInputs, built_panel
+from unmet.pipeline._options import pairs_of
 from unmet.pipeline._run import fit, forecast, panel, plan, report, run
 from unmet.pipeline._steps import fit_step, forecast_step, panel_step, plan_step, report_step
 from unmet.pipeline._watching import Watching
@@ -19,6 +20,7 @@ __all__ = [
     "forecast",
     "forecast_step",
     "make_demo_city",
+    "pairs_of",
     "panel",
     "panel_places",
     "panel_step",

@@ -93,9 +93,10 @@ class LinearCensoredQuantiles(CensoredRegressor):
     bootstrap_ : array (n_bootstrap, K, 1 + columns), or None
         Intercept and slopes of every draw; NaN where a draw does not reach a level.
 
-    References ---------- Powell (1986), J. Econometrics 32. Portnoy (2003), J. Am. Stat. Assoc. 98. Peng &
-    Huang (2008), J. Am. Stat. Assoc. 103. Wang & Wang (2009), J. Am. Stat. Assoc. 104. Koenker (2008), J.
-    Stat. Softw. 27(6).
+    References
+    ----------
+    Powell (1986), J. Econometrics 32. Portnoy (2003), J. Am. Stat. Assoc. 98. Peng & Huang (2008), J. Am.
+    Stat. Assoc. 103. Wang & Wang (2009), J. Am. Stat. Assoc. 104. Koenker (2008), J. Stat. Softw. 27(6).
 
     Examples
     --------
