@@ -60,8 +60,8 @@ def test_a_missing_row() -> None:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        ({"by": "hour"}, "names no zone"),
-        ({"zone": "Mars/City", "by": "hour"}, "'Mars/City', which is not a time zone"),
+        ({"by": "hour"}, "has no time zone"),
+        ({"zone": "Mars/City", "by": "hour"}, "unknown time zone, 'Mars/City'"),
         ({"zone": "UTC", "by": "week"}, "by 'week'"),
     ],
 )

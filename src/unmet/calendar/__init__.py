@@ -5,23 +5,34 @@ Moments are naive UTC or seconds since 1970. Local days may have 23 or 25 hours.
 """
 
 from unmet.calendar._holidays import holiday_dates
-from unmet.calendar._layout import Layout, lay_out
-from unmet.calendar._local_times import Calendar, make_calendar
-from unmet.calendar._operating_day import DAY_STARTS, WEEKDAYS, operating_day, same_weekday
-from unmet.calendar._periods import Periods, interval_seconds, local_day, make_periods, next_periods
+from unmet.calendar._local_times import Calendar, make_calendar, weekday
+from unmet.calendar._operating_day import DAY_STARTS, WEEKDAYS, day_start, operating_day, same_weekday
+from unmet.calendar._periods import (
+    Periods,
+    interval_seconds,
+    local_date,
+    local_day,
+    local_hour,
+    make_periods,
+    next_periods,
+)
+from unmet.calendar._place_grid import PlaceGrid, lay_out
 from unmet.calendar._zones import check_zone, local_seconds, utc_offset
 
 __all__ = [
     "DAY_STARTS",
     "WEEKDAYS",
     "Calendar",
-    "Layout",
     "Periods",
+    "PlaceGrid",
     "check_zone",
+    "day_start",
     "holiday_dates",
     "interval_seconds",
     "lay_out",
+    "local_date",
     "local_day",
+    "local_hour",
     "local_seconds",
     "make_calendar",
     "make_periods",
@@ -29,4 +40,5 @@ __all__ = [
     "operating_day",
     "same_weekday",
     "utc_offset",
+    "weekday",
 ]

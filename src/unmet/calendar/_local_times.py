@@ -35,15 +35,20 @@ class Calendar:
     weeks: int
 
 
+def weekday(day: Whole) -> Whole:
+    """Return the weekday of days since 1970; Monday is 0."""
+    return (day + 3) % 7  # 1 January 1970 was a Thursday
+
+
 def make_calendar(ds: NDArray[np.datetime64], zone: str, by: str) -> Calendar:
     """Return the calendar of periods that start at `ds` (naive UTC), by ``"hour"`` or ``"day"``."""
     seconds = ds.astype("datetime64[s]").astype(np.int64)
     local = local_seconds(ds, zone)
     day = local // 86_400
     hour = (local % 86_400) // 3600
-    weekday = (day + 3) % 7  # 1 January 1970 was a Thursday
-    kind = np.maximum(weekday - 4, 0)
+    of_week = weekday(day)
+    kind = np.maximum(of_week - 4, 0)
     years = seconds / (365.25 * 86_400)
     if by == "day":
-        return Calendar(weekday, weekday, day, hour * 0, weekday, years, 7, 7)
-    return Calendar(kind * 24 + hour, weekday * 24 + hour, day, hour, weekday, years, 72, 168)
+        return Calendar(of_week, of_week, day, hour * 0, of_week, years, 7, 7)
+    return Calendar(kind * 24 + hour, of_week * 24 + hour, day, hour, of_week, years, 72, 168)

@@ -62,6 +62,23 @@ def local_day(second: int, zone: str) -> tuple[int, int]:
     return _midnight(day, zone), _midnight(day + timedelta(days=1), zone)
 
 
+def local_hour(day: date, hour: int, zone: str) -> np.datetime64:
+    """Return when the clock first shows a full hour of a local day, in naive UTC.
+
+    Raises OverflowError if that is before the year 1 or after the year 9999.
+
+    >>> str(local_hour(date(2024, 3, 10), 4, "America/New_York"))
+    '2024-03-10T08:00:00.000000'
+    """
+    local = datetime.combine(day, time(hour), ZoneInfo(zone))
+    return np.datetime64(local.astimezone(UTC).replace(tzinfo=None), "us")
+
+
+def local_date(moment: np.datetime64, zone: str) -> date:
+    """Return the local date at a moment in naive UTC."""
+    return _local_date(int(moment.astype("datetime64[s]").astype(np.int64)), zone)
+
+
 def make_periods(by: str, zone: str, first: int, last: int) -> Periods:
     """Return the periods from the one that holds `first` to the one that holds `last` (seconds since 1970).
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.calendar import Layout, check_zone, lay_out
+from unmet.calendar import PlaceGrid, check_zone, lay_out
 from unmet.mobility import PANEL_COLUMNS
 
 Floats = NDArray[np.float64]
@@ -93,12 +93,12 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         )
     zone, by = panel.about.get("zone"), panel.about.get("by", "hour")
     if zone is None:
-        raise ValueError("panel names no zone: build it with `unmet panel --zone …`")
+        raise ValueError("panel has no time zone: build it with `unmet panel --zone …`")
     try:
         check_zone(zone)
     except ValueError:
         raise ValueError(
-            f"panel names the zone {zone!r}, which is not a time zone: build it with `unmet panel --zone …`"
+            f"panel has an unknown time zone, {zone!r}: build it with `unmet panel --zone …`"
         ) from None
     if by not in ("hour", "day"):
         raise ValueError(f"panel is by {by!r}; demand is fitted by 'hour' or 'day': build it with --by hour")
@@ -151,7 +151,7 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     if len(never) and never_available == "raise":
         raise ValueError(
             f"{len(never)} places never had a vehicle (such as {', '.join(never[:5])}): "
-            "their demand cannot be told; take them out of the panel, or pass never_available='keep'"
+            "their demand cannot be estimated; remove them from the panel or give never_available='keep'"
         )
     if len(never) == len(places):
         raise ValueError("no place ever had a vehicle: check the status feed of the panel")
@@ -186,7 +186,7 @@ def _check_steps(ds: NDArray[Any], by: str) -> None:
         )
 
 
-def _covariates(columns: Mapping[str, Any], layout: Layout) -> tuple[dict[str, Floats], tuple[str, ...]]:
+def _covariates(columns: Mapping[str, Any], layout: PlaceGrid) -> tuple[dict[str, Floats], tuple[str, ...]]:
     """Return the columns that are numbers and the same at all places, and the names of the others."""
     found, unused = {}, []
     for name, values in columns.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.calendar import DAY_STARTS, Calendar, lay_out, make_calendar
+from unmet.calendar import DAY_STARTS, Calendar, lay_out, make_calendar, weekday
 from unmet.forecasting import DemandModel
 from unmet.planning._stock_value import balanced_returns
 from unmet.planning._usage import rates_by_class
@@ -98,7 +98,7 @@ def _demand_of_such_days(
     if not isinstance(lost, Mapping):
         return None
     days, count = np.unique(past.day, return_counts=True)
-    such = days[(count >= per_day - 1) & (((days + 3) % 7 >= 5) == weekend)]
+    such = days[(count >= per_day - 1) & ((weekday(days) >= 5) == weekend)]
     dates = set(such.astype("datetime64[D]").astype(str).tolist())
     found = [float(one["demand"]) for one in lost.get("days", ()) if one["date"] in dates]
     mean = float(np.mean(found)) if found else 0.0

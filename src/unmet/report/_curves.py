@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unmet.calendar import Layout, lay_out
+from unmet.calendar import PlaceGrid, lay_out
 from unmet.report._data import CurveData
 from unmet.report._pack import pack, step_for
 from unmet.tables import Columns
@@ -17,7 +17,7 @@ _NORMAL_90 = 2 * 1.6448536  # width of a central 90% interval in standard deviat
 
 
 def make_curves(
-    lost: Columns, grid: Layout, backtest: Columns | None, forecast: Columns | None, zone: str
+    lost: Columns, grid: PlaceGrid, backtest: Columns | None, forecast: Columns | None, zone: str
 ) -> CurveData:
     """Both kinds of series; see :class:`CurveData`."""
     coarse_clock, coarse_days, coarse, coarse_steps = _coarse(lost, grid)
@@ -34,7 +34,7 @@ def make_curves(
     )
 
 
-def _coarse(lost: Columns, grid: Layout) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
+def _coarse(lost: Columns, grid: PlaceGrid) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
     """Sums by day, or by as many days as fit, with an interval that takes periods as independent."""
     days, starts = grid.days
     width = 1
@@ -102,7 +102,7 @@ def _fine(
     return clock, keep, found, steps
 
 
-def _room(past: Layout | None, places: int, ahead: int) -> tuple[int, int]:
+def _room(past: PlaceGrid | None, places: int, ahead: int) -> tuple[int, int]:
     """How many periods of the past (whole days) and of the horizon the page has room for."""
     kept = 0
     if past is not None:
@@ -118,7 +118,7 @@ def _room(past: Layout | None, places: int, ahead: int) -> tuple[int, int]:
 
 def _place(
     values: dict[str, np.ndarray],
-    grid: Layout,
+    grid: PlaceGrid,
     columns: Columns,
     number: dict[str, int],
     where: slice,

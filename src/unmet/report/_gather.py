@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.calendar import Layout, lay_out
+from unmet.calendar import PlaceGrid, lay_out, weekday
 from unmet.report._curves import make_curves
 from unmet.report._data import Day, ReportData, Weekday
 from unmet.report._horizon import make_horizon
@@ -61,11 +61,11 @@ def _days(totals: dict[str, Any]) -> tuple[Day, ...]:
     return tuple(found)
 
 
-def _week(lost: Columns, grid: Layout) -> Weekday:
+def _week(lost: Columns, grid: PlaceGrid) -> Weekday:
     """Sums by local weekday and hour, divided by the number of such days."""
     days, _ = grid.days
-    many = np.maximum(1, np.bincount((days + 3) % 7, minlength=7))[:, None]  # 1970-01-01 was a Thursday
-    cell = ((grid.clock // 86400 + 3) % 7 * 24 + grid.clock % 86400 // 3600)[grid.period]
+    many = np.maximum(1, np.bincount(weekday(days), minlength=7))[:, None]
+    cell = (weekday(grid.clock // 86400) * 24 + grid.clock % 86400 // 3600)[grid.period]
 
     def table(values: np.ndarray) -> list[list[float]]:
         return (

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from unmet.calendar import local_seconds
 from unmet.results._agree import check_fit
 from unmet.results._places import make_total
 from unmet.results._values import Interval, PlaceTotals, PlanFigures
@@ -159,5 +158,4 @@ def _left_out_rides(pickups: Any, observed: float) -> int:
 
 def _local(moment: np.datetime64, zone: str) -> str:
     """A moment in UTC as text of the local clock."""
-    seconds = int(moment.astype("datetime64[s]").astype(np.int64))
-    return datetime.fromtimestamp(seconds, ZoneInfo(zone)).replace(tzinfo=None).isoformat()
+    return str(local_seconds(np.array([moment]), zone).astype("datetime64[s]")[0])

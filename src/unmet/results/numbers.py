@@ -7,10 +7,11 @@ from datetime import UTC, date, datetime
 from math import floor, isfinite, log10
 from typing import Any
 
+from unmet import calendar
 from unmet.results._values import Interval
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WEEKDAYS = tuple(name[:3] for name in calendar.WEEKDAYS)
 UNKNOWN = "not identified"
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, cast
 
 import numpy as np
 from fastapi import HTTPException
 
+from unmet.calendar import day_start, local_date
 from unmet.serve._by_place import ByPlace
 from unmet.serve._curves import Curves, Window
 from unmet.serve._documents import Forecast, Head, Panel, Place, Places, Plan, Range
@@ -37,7 +38,7 @@ class Answers:
         first, last = run.first_day.day.isoformat(), self._last_day().isoformat()
         return {
             "places": [self._place(place) for place in run.forecast.rows],
-            "zone": run.zone.key,
+            "zone": run.zone,
             "by": cast(Any, run.by),
             "panel": None if run.panel is None else _range(run.panel.columns["ds"]),
             "forecast": _range(run.forecast.columns["ds"]),
@@ -149,8 +150,7 @@ class Answers:
         if self.source.by == "hour":
             step = np.timedelta64(1, "h")
             return known - (known - moment) // step * step
-        local = moment.astype("datetime64[s]").item().replace(tzinfo=UTC).astimezone(self.source.zone)
-        day = min(local.date(), date.max - timedelta(days=2))
+        day = min(local_date(moment, self.source.zone), date.max - timedelta(days=2))
         today, tomorrow = (self._midnight(day + timedelta(days=n)) for n in (0, 1))
         return today if today >= moment else tomorrow
 
@@ -164,8 +164,7 @@ class Answers:
             raise HTTPException(400, f"{name} must be a date between the years 1 and 9999") from None
 
     def _midnight(self, day: date) -> np.datetime64:
-        local = datetime.combine(day, time(0), self.source.zone)
-        return np.datetime64(local.astimezone(UTC).replace(tzinfo=None), "us")
+        return day_start(day, self.source.zone, "day")
 
     def _name(self, place: str) -> str:
         return str(self.source.stations.get(place, {}).get("name") or place)
@@ -182,7 +181,7 @@ class Answers:
 
     def _head(self, place: str) -> Head:
         run = self.source
-        return {"place": place, "name": self._name(place), "zone": run.zone.key, "by": cast(Any, run.by)}
+        return {"place": place, "name": self._name(place), "zone": run.zone, "by": cast(Any, run.by)}
 
     def _check_place(self, place: str, table: ByPlace) -> None:
         if place not in table.rows:

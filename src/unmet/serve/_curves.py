@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from unmet.calendar import day_start, local_date
 from unmet.planning import value_of_vehicles
 
-DAY_BEGINS = time(4)  # the same as in `unmet plan`: when the streets are quietest
 _ROUNDING = 1e-4  # of the curves of a run
 
 
@@ -25,16 +24,14 @@ class Window:
     periods: int
 
     @staticmethod
-    def of(day: date, zone: ZoneInfo, by: str) -> Window:
+    def of(day: date, zone: str, by: str) -> Window:
         """Return the planned day of a local date."""
-        local = datetime.combine(day, DAY_BEGINS if by == "hour" else time(0), zone)
-        start = np.datetime64(local.astimezone(UTC).replace(tzinfo=None), "us")
-        return Window(day, start, 24 if by == "hour" else 1)
+        return Window(day, day_start(day, zone, by), 24 if by == "hour" else 1)
 
     @staticmethod
-    def first(ahead: np.datetime64, zone: ZoneInfo, by: str) -> Window:
+    def first(ahead: np.datetime64, zone: str, by: str) -> Window:
         """Return the first whole day of a forecast that begins at `ahead`."""
-        day = ahead.astype("datetime64[s]").item().replace(tzinfo=UTC).astimezone(zone).date()
+        day = local_date(ahead, zone)
         found = Window.of(day, zone, by)
         return found if found.start >= ahead else Window.of(day + timedelta(days=1), zone, by)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from typing import Any
-from zoneinfo import ZoneInfo
 
+from unmet.calendar import check_zone
 from unmet.results import Run, open_run
 from unmet.serve._by_place import ByPlace, by_place
 from unmet.serve._curves import Curves, Window, make_curves
@@ -26,7 +26,7 @@ class Source:
     """A run in memory, as its folder was when the service started."""
 
     run: Run
-    zone: ZoneInfo
+    zone: str
     by: str
     forecast: ByPlace
     panel: ByPlace | None
@@ -122,8 +122,8 @@ def _stations(run: Run) -> dict[str, dict[str, Any]]:
     }
 
 
-def _zone(run: Run) -> ZoneInfo:
+def _zone(run: Run) -> str:
     try:
-        return ZoneInfo(run.zone)
-    except (ValueError, OSError, KeyError):
+        return check_zone(run.zone)
+    except ValueError:
         raise ValueError(f"{run.folder} names an unknown time zone: {run.zone!r}") from None

@@ -51,7 +51,7 @@ def test_hourly_weather_local_and_utc(con, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("when,rain\n2021-07-03,1\n", "date or time"),
+        ("when,rain\n2021-07-03,1\n", "'date' or 'time'"),
         ("date,mood\n2021-07-03,good\n", "numbers"),
         ("date,rain\n2021-07-03,1\n2021-07-03,2\n", "several rows"),
     ],

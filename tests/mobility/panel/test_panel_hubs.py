@@ -90,7 +90,7 @@ def test_files(tmp_path, con):
     [
         ("a.csv", "station,group\nA,west\n", "place,hub"),
         ("a.csv", "", "place,hub"),
-        ("a.csv", "place,hub\n", "names no place"),
+        ("a.csv", "place,hub\n", "at least one place"),
         ("a.csv", "place,hub\nA,west\nA,east\n", "'A'"),
         ("a.csv", "place,hub\nQ,west\n", "'Q'"),
         ("a.json", "[1, 2]", "object"),

@@ -126,7 +126,9 @@ def test_blank_lines_are_counted_but_stop_nothing(con: duckdb.DuckDBPyConnection
 
 def test_not_a_trip_file_says_what_was_looked_for(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     path = write(tmp_path, "date,max_temp,min_temp\n2014-01-01,3,4\n", "weather.csv")
-    with pytest.raises(ValueError, match=r"weather\.csv is no trip file.*Lyft new.*'max_temp'.*columns="):
+    with pytest.raises(
+        ValueError, match=r"weather\.csv is not a known trip file.*Lyft new.*'max_temp'.*columns="
+    ):
         read_trips(con, path, zone=NEW_YORK)
     status = write(tmp_path, "station_id,last_reported,num_bikes_available\n1,1604188880,3\n", "status.csv")
     with pytest.raises(ValueError, match=r"status\.csv holds status .*, not trips"):
@@ -145,8 +147,8 @@ def test_not_a_trip_file_says_what_was_looked_for(con: duckdb.DuckDBPyConnection
         ("broken.parquet", b"PAR1 and nothing else", "damaged Parquet"),
         ("broken.json", b'{"data": {"stations": [', "is not JSON"),
         ("deep.json", b"[" * 200_000, "nested too deeply"),
-        ("number.json", b"[1, 2]", "no GBFS or MDS feed"),
-        ("binary.bin", bytes(range(128, 256)) * 10, "is no "),
+        ("number.json", b"[1, 2]", "not a known GBFS or MDS feed"),
+        ("binary.bin", bytes(range(128, 256)) * 10, "is not a known "),
         ("odd.csv", b"\xff\xfeodd", "UTF-16"),
     ],
 )

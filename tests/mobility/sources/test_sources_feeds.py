@@ -104,7 +104,7 @@ def test_a_folder_of_snapshots_over_time(con: duckdb.DuckDBPyConnection, tmp_pat
         (station(num_docks_available=-2), "num_docks_available is negative"),
         (station(num_bikes_available=None), "no num_bikes_available or num_vehicles_available"),
         (station(last_reported=AT * 1000), "last_reported is in milliseconds"),
-        (station(last_reported="noon"), "last_reported is no time"),
+        (station(last_reported="noon"), "last_reported is not a time"),
         (station(last_reported="2020-11-01T00:00:00"), "last_reported has no zone"),
         (station(last_reported=5), "last_reported outside 1990-2100"),
         (station(is_renting="maybe"), "is_renting is neither true nor false"),

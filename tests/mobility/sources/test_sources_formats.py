@@ -143,12 +143,12 @@ def test_day_first_is_seen_where_a_file_proves_it(con: duckdb.DuckDBPyConnection
     [
         ({"columns": {"begin": "x"}}, "columns has unknown field 'begin'"),
         ({"columns": {"station": "x"}}, "columns must name the column of the start time"),
-        ({"zone": "Mars/Base"}, "zone must be a name"),
+        ({"zone": "Mars/Base"}, "zone must be a time zone"),
         ({"times": "gmt"}, "times must be 'local' or 'utc'"),
         ({"max_reject_share": 2}, "max_reject_share"),
         ({"max_bytes": 0}, "max_bytes"),
         ({"keep": {"landmark": "x"}}, "keep: 'landmark' is neither"),
-        ({"zone": None}, "has local times: say where"),
+        ({"zone": None}, "has local times: give their zone"),
     ],
 )
 def test_arguments_are_checked(

@@ -54,7 +54,7 @@ def test_what_stops_the_reading_leaves_the_tables_as_before(
     (tmp_path / "no-trips.csv").write_text("apples,pears\n1,2\n")
     paths = [month(tmp_path, f"{n}.csv", 2000, f"r{n}-") for n in range(6)]
     for place in (0, 2, 5):
-        with pytest.raises(ValueError, match=r"no-trips\.csv is no trip file"):
+        with pytest.raises(ValueError, match=r"no-trips\.csv is not a known trip file"):
             read_trips(con, [*paths[:place], tmp_path / "no-trips.csv", *paths[place:]], zone=NEW_YORK)
         assert con.execute("SELECT count(*) FROM trips").fetchone() == (5,)
     assert not list((tmp_path / "spill").rglob("unmet-reading-*"))

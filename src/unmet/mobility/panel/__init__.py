@@ -1,1 +1,1 @@
-"""From canonical trips, status and stations to the demand panel."""
+"""Build the demand panel from the canonical tables of trips, status and stations."""

@@ -1,4 +1,4 @@
-"""Availability: the stock of places over time, and when it was available, empty, closed or unknown."""
+"""Availability: the stock of places over time, and when a place was available, empty, closed or unknown."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ STATES = ("available", "empty", "closed", "unknown")
 
 @dataclass(frozen=True)
 class Segments:
-    """Segments in order of place and time, one per event: the place's stock and state until the next event.
+    """Stock and state of each place from one event to the next, in order of place and time.
 
-    An event of kind EDGE comes at the start of each period, before anything that happens in that second, so
-    its level is the stock at the start.
+    Each period starts with an event of kind EDGE, which comes before all others in its second: its level is
+    the stock at the start of the period.
 
     Attributes
     ----------
     no : number of the place within the batch.
-    t, until : first second, and the first one after.
-    kind : of the event at `t`.
+    t, until : first second, and first second after the end.
+    kind : kind of the event at `t`.
     level : stock after the event: the opening stock plus all rides and moves so far.
     state : AVAILABLE, EMPTY, CLOSED or UNKNOWN.
     """
@@ -39,7 +39,7 @@ class Segments:
 
 
 def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: int) -> Segments:
-    """Return the segments of a run of places, cut at the starts of periods (`edges`) and at `last`.
+    """Return the segments of consecutive places, cut at the starts of periods (`edges`) and at `last`.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: 
 def _states(kind: np.ndarray, level: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return the state of each segment.
 
-    A place is unknown until an event says what it is. While it is open it is empty when no vehicle is left.
+    A place is unknown until an event says whether it is open. An open place without vehicles is empty.
     """
     says = np.flatnonzero((kind >= IS_OPEN) & (kind <= IS_UNKNOWN))
     turns = np.concatenate([starts, says])

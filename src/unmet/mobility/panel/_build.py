@@ -1,4 +1,4 @@
-"""Build the panel: one row per place and period with pickups, availability and what was cut off."""
+"""Build the panel: one row per place and period with pickups, availability and censoring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PLACES = ("station", "h3", "hub")
 
 @dataclass(frozen=True)
 class PanelReport:
-    """What the panel holds; shares of time are over all places and the whole range."""
+    """What the panel holds. Shares of time are over all places and periods."""
 
     rows: int
     places: int
@@ -68,7 +68,7 @@ def build_panel(
     timelines: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> PanelReport:
-    """Write table ``panel`` and report on it.
+    """Write table ``panel``, and return a summary of it.
 
     For a place and period with opening stock S, returns R, deliveries D and removals M by the operator::
 
@@ -76,29 +76,33 @@ def build_panel(
         threshold = max(0, S − M)        min(y, threshold) = min(latent, threshold) unless demand spills over
         stock_end = S + R + D − y − M
 
-    ``censored``: at some moment no vehicle could be rented. ``exposure``: the share of known, open time in
-    which one could; null where no time was known and open. ``threshold`` is 0 (it claims nothing) where
-    part of the period was closed or unknown, and null for hubs. ``ds`` is the naive UTC start of the
-    local period. There is a row for every place and period of the range.
+    ``censored`` is true if there was a moment without vehicles. ``exposure`` is the share of time with a
+    vehicle, out of the time in which the place was known to be open; it is null if there was no such time.
+    ``threshold`` is 0, which implies nothing about demand, if the place was closed or unknown for part of
+    the period; it is null for hubs. ``ds`` is the start of the local period in naive UTC. There is a row for
+    every place and period.
 
     Parameters
     ----------
     by : ``"hour"``, ``"day"`` or any DuckDB interval (``"15 minutes"``, ``"week"``).
-    zone : local time zone; days run from local midnight to local midnight.
+    zone : local time zone; days run from midnight to midnight in this zone.
     places : ``"station"``; ``"h3"`` (cells of `h3_resolution`, stock inferred); ``"hub"`` (needs `hubs`).
-    hubs : a number for k-means, a mapping place → hub, or a CSV (``place,hub``) or JSON file.
+    hubs : a number of hubs, found by k-means; a mapping place → hub; or a CSV (``place,hub``) or JSON file.
     covariates : any of ``"hour"``, ``"weekday"``, ``"month"``, or ``"calendar"`` for all three.
-    holidays : country and subdivision such as ``"US-NJ"``; adds ``holiday``.
-    weather : CSV or Parquet file joined by local day or hour; `weather_keep` picks its rows.
+    holidays : country or region, such as ``"US-NJ"``; adds column ``holiday``.
+    weather : CSV or Parquet file, joined by local day or hour.
+    weather_keep : column → value; use only the rows of the weather file with these values.
     max_gap, feed : see :func:`availability`.
     trips : table of rides, for instance one written by :func:`reduce_fleet`.
-    timelines : places for which to write table ``timeline`` as well (see :func:`availability`).
-    progress : called with (what is being done, parts done, parts in all).
+    timelines : places for which to write table ``timeline`` too (see :func:`availability`).
+    progress : called with (name of the step, parts done, number of parts).
     """
     if places not in _PLACES:
         raise ValueError(f"places must be one of {', '.join(map(repr, _PLACES))}, got {places!r}")
     if (places == "hub") != (hubs is not None):
-        raise ValueError("hubs= goes with places='hub': a number of hubs, a mapping or a file of place,hub")
+        raise ValueError(
+            "hubs must be given with places='hub', and only then: a number, a mapping or a file of place,hub"
+        )
     check_zone(zone)
     names = check_covariates(covariates, holidays)
     if places == "h3":

@@ -1,4 +1,4 @@
-"""Places of free-floating vehicles: H3 cells instead of stations."""
+"""H3 cells as places, for vehicles without stations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unmet.tables import identifier
 if TYPE_CHECKING:
     import duckdb
 
-_DECIMALS = 5  # about a metre, to look up fewer distinct coordinates
+_DECIMALS = 5  # about a metre; leaves fewer distinct coordinates to look up
 
 
 def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> str:
-    """Write the rides with H3 cells as their places, and return the name of that table.
+    """Write a table of the rides with H3 cells as their places, and return its name.
 
     A ride without coordinates has no place. Each distinct coordinate is looked up once.
     """
@@ -30,7 +30,9 @@ def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> s
             UNION ALL SELECT round(end_lat, {_DECIMALS}), round(end_lng, {_DECIMALS}) FROM {rides})
         WHERE lat BETWEEN -90 AND 90 AND lng BETWEEN -180 AND 180 ORDER BY lat, lng""").fetchnumpy()
     if not len(points["lat"]):
-        raise ValueError("places='h3' needs coordinates, and no ride has any; use places='station'")
+        raise ValueError(
+            "h3_resolution needs rides with coordinates, and no ride has any; use stations as places instead"
+        )
     names = [h3.latlng_to_cell(lat, lng, resolution) for lat, lng in zip(points["lat"], points["lng"])]
     frame = {
         "lat": np.asarray(points["lat"]),

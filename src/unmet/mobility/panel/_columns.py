@@ -1,4 +1,4 @@
-"""The columns of a panel: name, type, meaning, and how each follows from the sums of a place and period."""
+"""The columns of a panel: name, type, meaning, and the SQL that computes each of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class PanelColumn:
 
     Attributes
     ----------
-    sql : expression over the sums of a place and period (see `_rows`); seconds end in ``_s``.
+    sql : expression over the sums of a place and period (see `_rows`); sums of seconds end in ``_s``.
     """
 
     name: str
@@ -24,19 +24,17 @@ PANEL_COLUMNS = (
     PanelColumn("unique_id", "VARCHAR", "place: station, H3 cell or hub", "unique_id"),
     PanelColumn("ds", "TIMESTAMP", "start of the local period, naive UTC", "make_timestamp(start * 1000000)"),
     PanelColumn("y", "INTEGER", "pickups seen", "y"),
-    PanelColumn(
-        "censored", "BOOLEAN", "at some moment of the period no vehicle could be rented", "empty_s > 0"
-    ),
+    PanelColumn("censored", "BOOLEAN", "whether there was a moment without vehicles", "empty_s > 0"),
     PanelColumn(
         "exposure",
         "DOUBLE",
-        "share of known, open time in which a vehicle could be rented; null: no such time",
+        "share of known, open time with a vehicle; null if there was no such time",
         "exposure",
     ),
     PanelColumn(
         "threshold",
         "INTEGER",
-        "stock at the start less removals; 0 claims nothing; null for hubs",
+        "stock at the start - removals; 0 implies nothing about demand; null for hubs",
         "CASE WHEN usable IS NULL THEN NULL WHEN usable THEN greatest(0, stock_start - removals) ELSE 0 END",
     ),
     PanelColumn(
@@ -45,13 +43,15 @@ PANEL_COLUMNS = (
         "stock at the start + returns + deliveries; y never exceeds it",
         "stock_start + returns + deliveries",
     ),
-    PanelColumn("returns", "INTEGER", "vehicles that rides brought", "returns"),
-    PanelColumn("deliveries", "INTEGER", "vehicles that came without a ride", "deliveries"),
+    PanelColumn("returns", "INTEGER", "vehicles that riders returned", "returns"),
+    PanelColumn("deliveries", "INTEGER", "vehicles that arrived without a ride", "deliveries"),
     PanelColumn("removals", "INTEGER", "vehicles that left without a ride", "removals"),
     PanelColumn("stock_start", "INTEGER", "vehicles at the start of the period", "stock_start"),
     PanelColumn("stock_end", "INTEGER", "vehicles at its end", "stock_end"),
     PanelColumn("capacity", "INTEGER", "docks", "capacity"),
-    PanelColumn("inferred", "BOOLEAN", "stock of some moment rests on rides alone", "inferred"),
+    PanelColumn(
+        "inferred", "BOOLEAN", "whether stock was inferred from rides for part of the period", "inferred"
+    ),
     PanelColumn(
         "observed",
         "DOUBLE",
@@ -62,5 +62,5 @@ PANEL_COLUMNS = (
 
 
 def select_columns() -> str:
-    """Return the SELECT that makes the columns, without its FROM."""
+    """Return the SELECT clause for all columns."""
     return "SELECT " + ", ".join(f"({c.sql})::{c.type} AS {c.name}" for c in PANEL_COLUMNS)

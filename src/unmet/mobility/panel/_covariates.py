@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmet.calendar import holiday_dates, local_seconds
+from unmet.calendar import holiday_dates, local_seconds, weekday
 from unmet.tables import identifier, literal_path
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ _WHEN = ("ds", "date", "time", "datetime", "timestamp", "day", "valid_time")
 
 
 def check_covariates(covariates: Sequence[str], holidays: str | None) -> tuple[str, ...]:
-    """Return the calendar columns asked for, each once, and refuse names that do not exist."""
+    """Return the calendar columns to add, each once; raise ValueError for unknown names."""
     if isinstance(covariates, str):
-        raise ValueError(f"covariates must be a list of names, got the text {covariates!r}")
+        raise ValueError(f"covariates must be a list of names, such as [{covariates!r}], got a text")
     wanted: list[str] = []
     for name in covariates:
         if name != "calendar" and name not in CALENDAR:
-            raise ValueError(f"covariates: {name!r} is not one of calendar, {', '.join(CALENDAR)}")
+            raise ValueError(f"covariates must be among calendar, {', '.join(CALENDAR)}, got {name!r}")
         wanted += list(CALENDAR) if name == "calendar" else [name]
     if holidays is not None:
         holiday_dates(holidays, [2020])
@@ -41,9 +41,9 @@ def add_covariates(
     weather: str | os.PathLike[str] | None,
     weather_keep: Mapping[str, str] | None,
 ) -> tuple[str, ...]:
-    """Add the columns asked for to table ``panel`` and return their names."""
+    """Add columns to table ``panel`` and return their names."""
     if weather_keep and weather is None:
-        raise ValueError("weather_keep= picks rows of a weather file; give weather= too")
+        raise ValueError("weather_keep= selects rows of a weather file; give weather= too")
     if not calendar and holidays is None and weather is None:
         return ()
     names = [*calendar, *(["holiday"] if holidays is not None else [])]
@@ -63,7 +63,7 @@ def add_covariates(
 
 
 def _write_moments(con: duckdb.DuckDBPyConnection, zone: str, holidays: str | None) -> None:
-    """Write ``_moments(ds, local, hour, weekday, month, holiday)`` for the periods of the panel."""
+    """Write table ``_moments(ds, local, hour, weekday, month, holiday)`` for the periods of the panel."""
     ds = con.execute("SELECT DISTINCT ds FROM panel ORDER BY ds").fetchnumpy()["ds"].astype("datetime64[us]")
     local = local_seconds(ds, zone).astype("datetime64[s]")
     day = local.astype("datetime64[D]")
@@ -73,7 +73,7 @@ def _write_moments(con: duckdb.DuckDBPyConnection, zone: str, holidays: str | No
         "ds": ds,
         "local": local.astype("datetime64[us]"),
         "hour": (local - day).astype(np.int64) // 3600,
-        "weekday": (day.astype(np.int64) + 3) % 7,  # 0 is Monday, as in Python and pandas
+        "weekday": weekday(day.astype(np.int64)),
         "month": local.astype("datetime64[M]").astype(np.int64) % 12 + 1,
         "holiday": np.isin(day, np.array(dates, "datetime64[D]")),
     }
@@ -88,15 +88,15 @@ def _write_moments(con: duckdb.DuckDBPyConnection, zone: str, holidays: str | No
 def _read_weather(
     con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str], keep: Mapping[str, str]
 ) -> tuple[list[str], str]:
-    """Write ``_weather(moment, …numbers)``; return its columns and the panel's moment to join it on.
+    """Write table ``_weather(moment, …)``; return its columns and the SQL to join its ``moment`` with.
 
-    Times are local, except in a column named ``ds``, which means UTC here as in the panel.
+    Times are local, except in a column named ``ds``, which is in UTC as in the panel.
     """
     import duckdb
 
     path = Path(path)
     if not path.is_file():
-        raise ValueError(f"weather file {path} does not exist")
+        raise ValueError(f"weather file {path} does not exist; check the path")
     reader = "read_parquet" if path.suffix.lower() == ".parquet" else "read_csv"
     source = f"{reader}({literal_path(path)})"
     try:
@@ -106,7 +106,7 @@ def _read_weather(
     kinds = {row[0]: row[1] for row in described}
     when = next((key for key in kinds if key.strip().lower() in _WHEN), None)
     if when is None:
-        raise ValueError(f"weather file {path} needs a column date or time; found {', '.join(kinds)}")
+        raise ValueError(f"weather file {path} needs a column 'date' or 'time'; found {', '.join(kinds)}")
     for key in keep:
         if key not in kinds:
             raise ValueError(f"weather_keep: {path} has no column {key!r}; found {', '.join(kinds)}")
@@ -137,17 +137,20 @@ def _is_number(kind: str) -> bool:
 
 
 def _check_weather(con: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str]) -> str:
-    """Return ``"hour"`` or ``"day"``, whichever the file has one row for."""
+    """Return ``"hour"`` or ``"day"``: the step of the file, which must have one row for each."""
     row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
                                 count(DISTINCT moment::DATE), bool_or(moment <> moment::DATE)
                          FROM _weather""").fetchone()
     assert row is not None
     if not row[0]:
-        raise ValueError(f"weather file {path} has no row that weather_keep={dict(keep)!r} keeps")
+        if not keep:
+            raise ValueError(f"weather file {path} has no rows")
+        wanted = ", ".join(f"{value!r} in column {key!r}" for key, value in keep.items())
+        raise ValueError(f"weather_keep: no row of {path} has {wanted}")
     step = "hour" if row[3] else "day"
     if row[0] > (row[1] if row[3] else row[2]):
         raise ValueError(
-            f"weather file {path} has several rows for one {step}; keep one place's rows with weather_keep, "
-            "for instance {'zip_code': '94107'}"
+            f"weather file {path} has several rows for one {step}; keep those of one place with "
+            "weather_keep, for instance '94107' in column 'zip_code'"
         )
     return step

@@ -1,4 +1,4 @@
-"""All events of a panel in one temporary file: sorted when added, merged when a run of places is fetched."""
+"""All events of a panel in a temporary file: sorted when added, merged when they are fetched by place."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 
 from unmet.mobility.panel._events import KIND_BITS, RECORD, pack
 
-_STEP = 512  # one in so many events is kept in memory, to find a run of places by
+_STEP = 512  # an index in memory holds one in so many events
 _EVENTS_PER_BATCH = 240_000
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Events of a run of places; places are numbered from the first place of the batch.
+    """Events of consecutive places; places are numbered from the first place of the batch.
 
     Attributes
     ----------
-    first, places : number of the first place, and how many places there are.
+    first, places : number of the first place, and number of places.
     keys : rides, moves and records, packed and sorted.
-    value : what each record says (its `value` when it was added), in the order of the records.
+    value : the `value` with which each record was added, in the order of the records.
     """
 
     first: int
@@ -36,8 +36,8 @@ class Batch:
 class EventFile:
     """Events on disk: place, second, kind and, for status records, a small value in one 64-bit integer.
 
-    NumPy sorts such integers at a fraction of the cost of a database that sorts rows. Only one array that is
-    being added and one batch that is being fetched are in memory at a time. Several threads may fetch.
+    Sorting such integers with NumPy is much faster than sorting rows in a database. Memory holds only the
+    array that is being added and the batches that are being fetched. Several threads may fetch.
     """
 
     def __init__(self, folder: Path | None, places: int, first: int, last: int, values: int = 1) -> None:
@@ -45,8 +45,8 @@ class EventFile:
         Parameters
         ----------
         places : number of places.
-        first, last : earliest and latest second that an event may have.
-        values : values of records are below this number.
+        first, last : earliest and latest second of any event.
+        values : all values of records are below this number.
         """
         self._origin = first
         self._value_bits = (values - 1).bit_length()
@@ -61,7 +61,7 @@ class EventFile:
         self.sizes = np.zeros(places, np.int64)  # number of events of each place
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed with the store
         weakref.finalize(self, self._file.close)
-        self._runs: list[tuple[int, np.ndarray]] = []  # where a sorted run starts, and its marks
+        self._runs: list[tuple[int, np.ndarray]] = []  # where a sorted run starts, and its index
         self._ends: list[int] = [0]
 
     def key(self, no: str, second: str, kind: int | str, value: str = "0") -> str:
@@ -72,7 +72,7 @@ class EventFile:
         )
 
     def same_moment(self, keys: np.ndarray) -> np.ndarray:
-        """Return which of these sorted events differ from the next one at most in their value."""
+        """Return which of these sorted events equal the next one, except perhaps for their value."""
         return (keys[1:] >> self._value_bits) == (keys[:-1] >> self._value_bits)
 
     def moment(self, key: str) -> str:
@@ -103,10 +103,10 @@ class EventFile:
         )
 
     def batches(self, edges: int = 0) -> list[tuple[int, int]]:
-        """Return first and last place of runs of places that together hold about as many events.
+        """Split the places into batches with about the same number of events; return first and last places.
 
-        `edges` counts further events of every place, the starts of periods. Memory stays bounded, and cost
-        grows with the number of events.
+        `edges` is the number of periods, whose starts are further events of every place. Batches keep memory
+        bounded.
         """
         found, begin, held = [], 0, 0
         for no, size in enumerate(self.sizes.tolist()):
@@ -129,7 +129,7 @@ class EventFile:
         return Batch(first, last - first + 1, pack(no, second + self._origin, kind), value)
 
     def _parts(self, low: int, high: int) -> list[np.ndarray]:
-        """Return the events from `low` on and below `high` of each sorted run."""
+        """Return the events of each sorted run that are at least `low` and below `high`."""
         parts = []
         for (start, marks), end in zip(self._runs, self._ends[1:]):
             first = start + max(0, int(np.searchsorted(marks, low, "left")) - 1) * _STEP
@@ -141,5 +141,5 @@ class EventFile:
         return parts
 
     def close(self) -> None:
-        """Give the space back."""
+        """Delete the file."""
         self._file.close()

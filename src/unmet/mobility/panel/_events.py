@@ -1,12 +1,11 @@
-"""Events of places: their kinds, and events packed into integers that sort by place, second and kind."""
+"""Kinds of events, and events packed into integers that sort by place, second and kind."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# The order of the kinds is the order within one second. A period starts before anything that happens in its
-# first second, a vehicle must have come back before it can be taken, and a status record shows what its
-# second ended with.
+# Events of the same second are ordered by kind. A period starts before anything else happens, a vehicle is
+# returned before it can be picked up again, and a status record shows the stock at the end of its second.
 EDGE, IS_OPEN, IS_CLOSED, IS_UNKNOWN, RETURN, PICKUP, DELIVERY, REMOVAL, RECORD = range(9)
 KIND_BITS = 4
 CHANGE = np.array([0, 0, 0, 0, 1, -1, 1, -1, 0], np.int8)  # of the stock, by kind
@@ -15,7 +14,7 @@ _EARLIEST = -(1 << (_SECOND_BITS - 1))
 
 
 def pack(no: np.ndarray, t: np.ndarray | int, kind: np.ndarray | int) -> np.ndarray:
-    """Return one integer per event; sorting it sorts by place, second and kind."""
+    """Return one integer per event; integers sort by place, second and kind."""
     no, t = np.asarray(no, np.int64), np.asarray(t, np.int64)
     return (((no << _SECOND_BITS) | (t - _EARLIEST)) << KIND_BITS) | kind
 

@@ -1,4 +1,4 @@
-"""Features from the past of a panel: lags that are marked where they are bounds, means of exact periods."""
+"""Features from the past of a panel: lags, marked if they are only lower bounds, and rolling means."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def add_features(
     calendar: Sequence[str] = (),
     zone: str | None = None,
 ) -> Any:
-    """Return the panel with features added; pandas or Polars, whichever was given, in the given order.
+    """Return the panel with features added, as pandas or Polars and in the order that was given.
 
-    Everything is known before the period starts: no feature of a row reads that row or a later one.
+    Features use only what is known before the period starts: earlier rows of the same place.
 
-    - ``lag_n``: y of n periods ago; ``lag_n_censored``: 1 where that count is only a lower bound (the place
-      ran out then), 0 where it is exact. Both are NaN before the first period of a place.
-    - ``mean_n``: mean of y over those of the n periods before this one in which the place never ran out;
-      NaN where there is none.
-    - ``hour``, ``weekday`` (0 is Monday), ``month``: of the local start; they need `zone`.
+    - ``lag_n``: y of n periods ago. ``lag_n_censored``: 1 if the place ran out then, so that y is only a
+      lower bound of demand; 0 if y is exact. Both are NaN if the panel does not go back that far.
+    - ``mean_n``: mean of y over the last n periods, without those in which the place ran out; NaN if it ran
+      out in all of them.
+    - ``hour``, ``weekday`` (Monday is 0), ``month``: local, at the start of the period; they need `zone`.
 
     Parameters
     ----------
     panel : data frame with ``unique_id, ds, y, censored`` and one row for every place and period, as
-        :func:`build_panel` writes it; a missing period would shift the lags and is refused.
+        :func:`build_panel` writes it. A missing period is an error, because it would shift the lags.
     """
     import narwhals as nw
 
@@ -40,13 +40,13 @@ def add_features(
             raise ValueError(f"{name} must be whole numbers of at least 1, got {list(numbers)!r}")
     wrong = [name for name in calendar if name not in CALENDAR]
     if wrong:
-        raise ValueError(f"calendar: {wrong[0]!r} is not one of {', '.join(CALENDAR)}")
+        raise ValueError(f"calendar must be among {', '.join(CALENDAR)}, got {wrong[0]!r}")
     if calendar and zone is None:
-        raise ValueError("calendar features are local: give zone, for instance zone='America/New_York'")
+        raise ValueError("calendar must come with a time zone, for instance zone='America/New_York'")
     frame = nw.from_native(panel, eager_only=True)
     missing = [name for name in ("unique_id", "ds", "y", "censored") if name not in frame.columns]
     if missing:
-        raise ValueError(f"panel has no column {missing[0]!r}; give a panel with unique_id, ds, y, censored")
+        raise ValueError(f"panel has no column {missing[0]!r}; it needs unique_id, ds, y and censored")
     places = np.unique(frame["unique_id"].to_numpy().astype(str), return_inverse=True)[1]
     moments = frame["ds"].to_numpy().astype("datetime64[us]")
     order = np.lexsort((moments, places))
@@ -77,17 +77,16 @@ def _with_index(series: Any, index: Any) -> Any:
 
 
 def _starts(places: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """Return the first row of each row's place; refuse missing periods."""
+    """Return, for each row, the first row of its place; raise ValueError if a period is missing."""
     if not len(places):
         return np.zeros(0, int)
     first = np.concatenate([[True], places[1:] != places[:-1]])
     grid = np.searchsorted(np.unique(moments), moments)
     gaps = np.flatnonzero(~first[1:] & (np.diff(grid) != 1))
     if len(gaps):
-        what = "twice" if grid[gaps[0] + 1] == grid[gaps[0]] else "not at all"
+        what = "repeated" if grid[gaps[0] + 1] == grid[gaps[0]] else "missing"
         raise ValueError(
-            f"panel must have one row for every place and period; the period after {moments[gaps[0]]} "
-            f"is there {what} for one place"
+            f"panel must have one row for every place and period; after {moments[gaps[0]]} a row is {what}"
         )
     return np.maximum.accumulate(np.where(first, np.arange(len(places)), 0))
 

@@ -1,4 +1,4 @@
-"""Panel files: written completely or not at all, in a fixed order, with zone and meaning inside."""
+"""Write and read panel files, with the zone and the meaning of columns in their metadata."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEANING = {column.name: column.meaning for column in PANEL_COLUMNS}
 
 @dataclass(frozen=True)
 class Panel:
-    """Columns of a panel as NumPy arrays, with the notes of its file (zone, by, kind, …)."""
+    """Columns of a panel as NumPy arrays, and the metadata of its file (zone, by, kind, …)."""
 
     columns: dict[str, np.ndarray]
     about: dict[str, str]
@@ -45,16 +45,16 @@ class Panel:
 
 
 def describe_panel(con: duckdb.DuckDBPyConnection, about: Mapping[str, str]) -> None:
-    """Store the notes that :func:`write_panel` writes into the file."""
+    """Store the metadata that :func:`write_panel` writes into the file."""
     con.execute("CREATE OR REPLACE TABLE panel_about (key VARCHAR, value VARCHAR)")
     con.executemany("INSERT INTO panel_about VALUES (?, ?)", [list(pair) for pair in about.items()])
 
 
 def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) -> Path:
-    """Write table ``panel`` to Parquet (or CSV, by the name's ending), ordered by place and time.
+    """Write table ``panel`` to a Parquet or CSV file, by its extension, ordered by place and time.
 
-    The file appears at `path` only when it is complete. Parquet files carry ``unmet.zone``, ``unmet.by``
-    and the meaning of each column in their metadata. The same panel gives the same bytes.
+    The file appears at `path` only when it is complete. The metadata of Parquet files has ``unmet.zone``,
+    ``unmet.by`` and the meaning of each column. The same panel gives the same bytes.
     """
     target = Path(path)
     if not exists(con, "panel"):
@@ -62,9 +62,9 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
     if target.suffix.lower() not in (".parquet", ".csv"):
         raise ValueError(f"path must end in .parquet or .csv, got {target.name!r}")
     if target.is_dir():
-        raise ValueError(f"{target} is a folder; name a file in it")
+        raise ValueError(f"path must be a file, but {target} is a folder")
     if not target.parent.is_dir():
-        raise ValueError(f"folder {target.parent} does not exist; make it first")
+        raise ValueError(f"folder {target.parent} does not exist; create it first")
     about = dict(con.execute("SELECT key, value FROM panel_about").fetchall())
     names = [row[0] for row in con.execute("DESCRIBE panel").fetchall()]
     with tempfile.TemporaryDirectory(prefix="unmet-", dir=private_folder(con)) as folder:
@@ -83,7 +83,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
 
 
 def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether rows are already ordered, as `build_panel` leaves them: sorting costs more."""
+    """Return whether rows are in order, as `build_panel` leaves them; checking is cheaper than sorting."""
     row = con.execute("""
         SELECT count(*)
         FROM (SELECT unique_id, ds, lag(unique_id) OVER () AS before, lag(ds) OVER () AS earlier FROM panel)
@@ -96,5 +96,5 @@ def read_panel(path: str | os.PathLike[str]) -> Panel:
     path = Path(path)
     columns, about = read_parquet(path, "panel file", "ORDER BY unique_id, ds")
     if "zone" not in about:
-        raise ValueError(f"{path} is not a panel file: it names no zone; write it with `unmet panel`")
+        raise ValueError(f"{path} is not a panel file: it has no time zone; write it with `unmet panel`")
     return Panel(columns, about)

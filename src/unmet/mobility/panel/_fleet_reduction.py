@@ -1,4 +1,4 @@
-"""The paper's fleet reduction: what would have been seen with fewer vehicles."""
+"""The fleet reduction of the paper: the rides that a smaller fleet would have shown."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ def reduce_fleet(
 ) -> Reduction:
     """Write table `into`: the rides of `trips` without those of a random `share` of the vehicles.
 
-    All rides are latent demand; the rides kept are what a smaller fleet would have shown. On every row of a
-    panel the censored count is at most the latent one. Build both panels with ``build_panel(…, trips=…)``.
+    All rides are the latent demand; the rides kept are what a smaller fleet would have shown. In every row of
+    a panel the observed count is at most the latent one. Build both panels with ``build_panel(…, trips=…)``.
 
     Parameters
     ----------
     share : α, the share of vehicles whose rides are removed, from 0 to 1.
-    seed : of the random choice, which depends only on it and on the set of vehicle ids.
+    seed : seed of the random choice, which depends only on it and on the set of vehicle ids.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie between 0 and 1, got {share!r}")
     if into == trips:
-        raise ValueError("into must name a different table than trips")
+        raise ValueError("into must be a different table than trips")
     row = con.execute(f"SELECT count(*), count(vehicle_id) FROM {identifier(trips)}").fetchone()
     assert row is not None
     if row[0] != row[1]:
         raise ValueError(
-            f"{row[0] - row[1]:,} of {row[0]:,} rides have no vehicle id; a fleet can be reduced only "
-            "where every ride names its vehicle"
+            f"{row[0] - row[1]:,} of {row[0]:,} rides have no vehicle id; to reduce the fleet, remove them "
+            "from the trips"
         )
     names = [
         r[0]

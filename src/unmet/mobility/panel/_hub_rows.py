@@ -1,4 +1,4 @@
-"""Rows of superhubs from the rows of their stations."""
+"""Sum the rows of stations into rows of superhubs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ if TYPE_CHECKING:
 
 
 def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
-    """Write ``_hub_rows``, one row per hub and period, from the stations' ``_rows``.
+    """Write table ``_hub_rows``, one row per hub and period, from ``_rows`` of the stations.
 
-    Counts and stocks are sums. A hub is censored where any member ran out. Its exposure is
+    Counts and stocks are sums. A hub is censored if any of its stations ran out. Its exposure is
 
         Σ w · available / Σ w · (available + empty)
 
-    over the members, with w a member's usual demand: its mean pickups per period in which it was never
-    empty, closed or unknown, in whole millionths plus one, so that the sums are exact. A threshold does not
-    exist for a hub: one empty member loses demand while the others still have vehicles.
+    over its stations. The weight w is the usual demand of a station: its mean number of pickups in periods
+    in which it was never empty, closed or unknown. Weights are whole millionths, plus one, so that sums are
+    exact. Hubs have no threshold: an empty station loses demand even if others still have vehicles.
+
+    Parameters
+    ----------
+    members : table of places and their hubs.
     """
     con.execute("""
         CREATE OR REPLACE TEMP TABLE _usual AS

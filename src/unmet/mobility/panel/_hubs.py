@@ -1,4 +1,4 @@
-"""Superhubs: groups of stations, given by hand or found by weighted k-means."""
+"""Superhubs: groups of stations, given by the user or found by weighted k-means."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def superhubs(
 
     Parameters
     ----------
-    hubs : a number k: k-means over the coordinates of the places, each weighted by the rides that start
-        there; hubs are named ``hub-1`` … by falling number of rides. Or a mapping place → hub, or a file:
-        CSV with columns ``place,hub`` or JSON, ``{"place": "hub"}`` or ``{"hub": ["place", …]}``.
-    seed : for the starting points of k-means; the same seed gives the same hubs.
+    hubs : a number of hubs, a mapping place → hub, or a file: CSV with columns ``place,hub`` or JSON,
+        ``{"place": "hub"}`` or ``{"hub": ["place", …]}``. Given a number, hubs are found by k-means over the
+        coordinates of the places, weighted by the rides that start there, and named ``hub-1``, ``hub-2``, …
+        in order of decreasing rides.
+    seed : seed for the starting points of k-means.
     """
     if isinstance(hubs, bool) or not isinstance(hubs, int | Mapping | str | os.PathLike):
         raise ValueError(f"hubs must be a number, a mapping or a file, got {hubs!r}")
@@ -42,7 +43,7 @@ def superhubs(
         return _by_distance(con, hubs, trips, seed)
     found = dict(hubs) if isinstance(hubs, Mapping) else read_hubs(hubs)
     if not found:
-        raise ValueError("hubs names no place; give at least one line place,hub")
+        raise ValueError("hubs must name at least one place and its hub, got none")
     known = {
         row[0] for row in con.execute(f"SELECT DISTINCT start_place FROM {identifier(trips)}").fetchall()
     }
@@ -51,14 +52,14 @@ def superhubs(
     missing = sorted(set(found) - known)
     if missing:
         raise ValueError(
-            f"hubs names {len(missing)} place(s) that no ride starts from, first {missing[0]!r}; "
-            "use the places' ids as in the trips"
+            f"hubs has {len(missing)} place(s) without rides, such as {missing[0]!r}; "
+            "use the ids of places in the trips"
         )
     return {place: found[place] for place in sorted(found)}
 
 
 def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read hubs from CSV (``place,hub``) or JSON; a place belongs to one hub only."""
+    """Read hubs from CSV (``place,hub``) or JSON; each place belongs to one hub."""
     path = Path(path)
     text = path.read_text(encoding="utf-8-sig")
     pairs: list[tuple[str, str]] = []
@@ -68,7 +69,7 @@ def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
         except json.JSONDecodeError as error:
             raise ValueError(f"hubs file {path} is not JSON: {error}") from None
         if not isinstance(held, dict):
-            raise ValueError(f"hubs file {path} must hold an object, place: hub or hub: [places]")
+            raise ValueError(f"hubs file {path} must be an object of place: hub or hub: [places]")
         for key, value in held.items():
             if isinstance(value, list):
                 pairs += [(str(place), key) for place in value]
@@ -86,14 +87,16 @@ def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for place, hub in pairs:
         if found.setdefault(place, hub) != hub:
-            raise ValueError(f"hubs file {path} puts place {place!r} into {found[place]!r} and {hub!r}")
+            raise ValueError(
+                f"hubs file {path} puts place {place!r} into two hubs, {found[place]!r} and {hub!r}"
+            )
     return found
 
 
 def membership(
     con: duckdb.DuckDBPyConnection, hubs: int | Mapping[str, str] | str | os.PathLike[str], trips: str
 ) -> str:
-    """Write ``_members(place, hub)`` and return its name."""
+    """Write table ``_members(place, hub)`` and return its name."""
     found = superhubs(con, hubs, trips=trips)
     con.execute("CREATE OR REPLACE TEMP TABLE _members (place VARCHAR, hub VARCHAR)")
     con.executemany("INSERT INTO _members VALUES (?, ?)", list(found.items()))
@@ -101,7 +104,7 @@ def membership(
 
 
 def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: int) -> dict[str, str]:
-    # Averages of whole micro-degrees: sums of floats would depend on the number of threads.
+    # Average whole micro-degrees, because sums of floats depend on the number of threads.
     where = f"""SELECT start_place AS place, count(*) AS rides,
                        avg(round(start_lat * 1000000)::BIGINT) / 1e6 AS lat,
                        avg(round(start_lng * 1000000)::BIGINT) / 1e6 AS lng
@@ -117,8 +120,8 @@ def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: i
     lost = [row[0] for row in rows if row[2] is None or row[3] is None]
     if lost:
         raise ValueError(
-            f"hubs={count} needs coordinates, and {len(lost)} place(s) have none, first {lost[0]!r}; "
-            "read a stations file, or give a list of hubs"
+            f"hubs={count} needs coordinates, and {len(lost)} place(s) have none, such as {lost[0]!r}; "
+            "give them in a file with stations= or name the hubs in a file with hubs= instead"
         )
     if not 1 <= count <= len(rows):
         raise ValueError(f"hubs must be between 1 and the number of places ({len(rows)}), got {count}")
@@ -132,7 +135,7 @@ def _by_distance(con: duckdb.DuckDBPyConnection, count: int, trips: str, seed: i
 
 
 def weighted_kmeans(points: np.ndarray, weight: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Return labels with a small weighted sum of squared distances: Lloyd's steps from 20 seeded starts."""
+    """Return cluster labels: the best result of Lloyd's algorithm from 20 random starts."""
     rng = np.random.default_rng(seed)
     best, best_label = np.inf, np.zeros(len(points), int)
     for _ in range(_RESTARTS):
@@ -140,7 +143,7 @@ def weighted_kmeans(points: np.ndarray, weight: np.ndarray, count: int, seed: in
         while len(centres) < count:
             far = ((points[:, None] - centres[None]) ** 2).sum(-1).min(1) * weight
             if not far.sum() > 0:
-                raise ValueError(f"hubs={count} is more than the number of distinct coordinates")
+                raise ValueError(f"hubs={count} is more than there are distinct coordinates; ask for fewer")
             centres = np.vstack([centres, points[rng.choice(len(points), p=far / far.sum())]])
         label = np.full(len(points), -1)
         for _ in range(300):

@@ -1,4 +1,4 @@
-"""Stock of places without status records, inferred from rides, vehicle ids and dock counts."""
+"""Infer the stock of places without status records from rides, vehicle ids and docks."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from unmet.tables import identifier
 if TYPE_CHECKING:
     import duckdb
 
-IDLE = 86_400  # seconds for which a vehicle counts as present before its first and after its last ride
+IDLE = 86_400  # seconds for which a vehicle is present before its first and after its last ride
 _NAMELESS_AT_MOST = 0.05
 _RIDES_AT_ONCE = 3_000_000
 _NO_LIMIT = 1_000_000
 _MOVES_OF_HOPS = f"""
-    -- first seen: there for a while before its first ride
+    -- before its first ride
     SELECT start_no, start_t - {IDLE}, 1 FROM _hops WHERE is_first
-    -- last seen: there for a while after its last ride
+    -- after its last ride
     UNION ALL SELECT end_no, end_t + {IDLE}, -1 FROM _hops WHERE next_t IS NULL AND end_t IS NOT NULL
     -- moved between two rides
     UNION ALL SELECT end_no, end_t + (next_t - end_t) // 4, -1 FROM _hops
         WHERE next_t >= end_t AND end_no IS DISTINCT FROM next_no
     UNION ALL SELECT next_no, end_t + 3 * (next_t - end_t) // 4, 1 FROM _hops
         WHERE next_t >= end_t AND end_no IS DISTINCT FROM next_no
-    -- the clock of one ride contradicts the next, or its end is not known
+    -- rides that overlap, or whose end is unknown
     UNION ALL SELECT end_no, end_t, -1 FROM _hops WHERE next_t < end_t
     UNION ALL SELECT start_no, start_t, 1 FROM _hops WHERE overlapping
     UNION ALL SELECT next_no, start_t + (next_t - start_t) // 2, 1 FROM _hops
@@ -38,7 +38,7 @@ _MOVES_OF_HOPS = f"""
 def infer_moves(con: duckdb.DuckDBPyConnection, places: Places, events: EventFile, trips: str) -> str | None:
     """Add deliveries and removals at the places without records; return what they were inferred from.
 
-    None means that every place has records.
+    Return None if every place has records.
     """
     if places.observed.all():
         return None
@@ -53,13 +53,13 @@ def infer_moves(con: duckdb.DuckDBPyConnection, places: Places, events: EventFil
 
 
 def _from_vehicles(con: duckdb.DuckDBPyConnection, places: Places, events: EventFile, trips: str) -> None:
-    """Infer from vehicle ids: a vehicle rests where its ride ended; if it next leaves from elsewhere, it was
-    moved in between.
+    """Infer moves from vehicle ids: if the next ride of a vehicle starts elsewhere, the operator moved it.
 
-    It is taken to leave after a quarter of that time and to arrive after three quarters. Before its first
-    and after its last ride a vehicle counts as present for at most `IDLE` seconds. Overlapping rides of a
-    vehicle are not linked. Against a real feed these choices found three quarters of the hours with empty
-    time, and nine in ten of the hours found were right; moving at half time finds fewer.
+    The vehicle is assumed to leave after a quarter of the time between the rides and to arrive after three
+    quarters. It is assumed to be present for `IDLE` seconds before its first and after its last ride.
+    Overlapping rides of a vehicle are not linked. Compared with a real feed, this finds three quarters of
+    the hours in which a place was empty, and nine in ten of the hours it finds are correct. Moving vehicles
+    at half the time finds fewer.
     """
     con.execute(f"""
         CREATE OR REPLACE TABLE _paths AS
@@ -88,7 +88,7 @@ def _from_vehicles(con: duckdb.DuckDBPyConnection, places: Places, events: Event
             FROM _paths WHERE vehicle IS NOT NULL AND vehicle % {parts} = {part}
             WINDOW w AS (PARTITION BY vehicle ORDER BY start_t, end_t, start_no, end_no)""")
         add(_MOVES_OF_HOPS)
-    # A ride without a vehicle id brings its vehicle and takes it away.
+    # Without a vehicle id, a vehicle is delivered for its ride and removed after it.
     add("""SELECT start_no, start_t, 1 FROM _paths WHERE vehicle IS NULL
            UNION ALL SELECT end_no, end_t, -1 FROM _paths WHERE vehicle IS NULL AND end_t IS NOT NULL""")
     con.execute("DROP TABLE _paths; DROP TABLE _hops")
@@ -100,7 +100,9 @@ def _from_counts(places: Places, events: EventFile) -> None:
     A vehicle is delivered when a pickup needs one, and removed when a return finds no free dock.
     """
     for first, last in events.batches():
-        no, t, kind = unpack(events.fetch(first, last).keys)  # within a second returns precede pickups
+        no, t, kind = unpack(
+            events.fetch(first, last).keys
+        )  # in the same second, returns come before pickups
         free = ~places.observed[no + first]
         no, t, kind = no[free], t[free], kind[free]
         docks = places.capacity[first : last + 1]
@@ -110,10 +112,10 @@ def _from_counts(places: Places, events: EventFile) -> None:
 
 
 def clamp_moves(group: np.ndarray, change: np.ndarray, cap: np.ndarray) -> np.ndarray:
-    """Return moves that keep a running sum within [0, cap], each made at the row that needs it.
+    """Return the moves that keep a running sum within [0, cap], each at the row where it is needed.
 
-    The stock after a row is min(max(stock + change, 0), cap). Such clamped shifts are closed under
-    composition, so all prefixes come from a scan of log2(n) vectorised steps.
+    The stock after a row is min(max(stock + change, 0), cap). Composing two such functions gives another
+    one, so a scan of log2(n) vectorised steps computes all of them.
 
     >>> clamp_moves(np.zeros(4, int), np.array([-1, 1, 1, -1]), np.full(4, 1))
     array([ 1,  0, -1,  0])

@@ -1,4 +1,4 @@
-"""The ledger behind availability and panel: all events of all places, and the range they are known for."""
+"""The ledger: all events of all places, and the time range in which they are known."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     import duckdb
 
 Progress = Callable[[str, int, int], None]
-_SKEW = 60  # seconds by which the clock of a feed may differ from that of the rides
+_SKEW = 60  # seconds by which the clocks of feed and rides may differ
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """Places, their events, and the first and last known second since 1970.
+    """Places, their events, and the first and last known second, counted since 1970.
 
     Attributes
     ----------
-    levels : stock by its code in the values of records.
-    feed : how to read the status records; None where there are none.
-    inferred_from : what stock was inferred from where there are no records; None where it was not.
+    levels : stock for each code in the values of records.
+    feed : how to read the status records; None if there are none.
+    inferred_from : what stock was inferred from; None if every place has records.
     """
 
     places: Places
@@ -43,7 +43,7 @@ class Ledger:
     inferred_from: str | None
 
     def close(self) -> None:
-        """Give the space of the events back; they may be as large as the rides."""
+        """Delete the events, which may take as much space as the rides."""
         self.events.close()
 
 
@@ -57,7 +57,7 @@ def open_ledger(
     feed: str | None = None,
     progress: Progress | None = None,
 ) -> Ledger:
-    """Number the places, gather rides and records, and infer moves where there are no records.
+    """Number the places, collect rides and records, and infer moves at places without records.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def open_ledger(
 
 
 def _told_kind(events: EventFile, levels: np.ndarray) -> str:
-    """Return the kind of the feed, told from the first places that have records."""
+    """Return the kind of the feed, judged by the first places that have records."""
     for first, last in events.batches():
         batch = events.fetch(first, last)
         if len(batch.value):
@@ -97,10 +97,10 @@ def _told_kind(events: EventFile, levels: np.ndarray) -> str:
 
 
 def _known_range(places: Places, zone: str) -> tuple[int, int]:
-    """Return the first and last known second: the range of the rides, widened by records of the same days.
+    """Return the first and last known second: the range of the rides, extended by records of the same days.
 
-    Trip files hold whole local days. On a day with a ride, the other hours are known to have none as far as
-    records reach. On a day without a trip file, zero pickups would be a guess.
+    Trip files cover whole local days. On a day with rides, hours without rides are therefore known to have
+    had none, if there are records. On days beyond the trip files, zero pickups would be a guess.
     """
     first, last = places.first_ride, places.last_ride
     if places.records:

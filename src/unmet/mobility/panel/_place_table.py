@@ -1,4 +1,4 @@
-"""Names, coordinates and docks of the places of a panel, as far as they are known."""
+"""Names, coordinates and docks of the places of a panel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unmet.tables import Columns, plain
 if TYPE_CHECKING:
     import duckdb
 
-# Averages of whole micro-degrees: sums of floats would depend on the number of threads.
+# Average whole micro-degrees, because sums of floats depend on the number of threads.
 _LAT, _LNG = (f"avg(round({name} * 1000000)::BIGINT) / 1e6" for name in ("lat", "lng"))
 _NONE = (
     "SELECT NULL::VARCHAR AS place, NULL::VARCHAR AS name, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng, "
@@ -23,8 +23,9 @@ _NONE = (
 def place_table(con: duckdb.DuckDBPyConnection, kind: str) -> Columns:
     """Return one row per place of table ``panel``: ``unique_id, name, lat, lng, capacity``, ordered by id.
 
-    A station has its own coordinates, else the mean start of its rides; a cell its centre; a hub the mean of
-    its stations and the sum of their docks. Unknown values are NaN; a place without a name gets its id.
+    The coordinates of a station come from the stations file, else from the mean start of its rides. A cell
+    has those of its centre, and a hub the mean over its stations and the sum of their docks. Unknown values
+    are NaN. A place without a name has its id as name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The places of a panel: which there are, their numbers, docks and status records, and the rides they saw."""
+"""Number the places of a panel, and count their docks, rides and status records."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from unmet.tables import identifier
 if TYPE_CHECKING:
     import duckdb
 
-# A ride of more than a day was still demand; other flagged rides (zero length, service, tests) are not.
+# Rides of more than a day are demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
-KNOWN = 'available IS NOT NULL AND "at" IS NOT NULL'  # records that say anything
+KNOWN = 'available IS NOT NULL AND "at" IS NOT NULL'  # records that can be used
 _NO_STATUS = (
     '(SELECT NULL::VARCHAR AS place, NULL::TIMESTAMP AS "at", NULL::INTEGER AS available WHERE false)'
 )
@@ -23,7 +23,7 @@ _NO_DOCKS = "SELECT NULL::VARCHAR AS place, NULL::INTEGER AS capacity WHERE fals
 
 @dataclass(frozen=True)
 class Extent:
-    """How many rows there are, and their first and last microsecond since 1970."""
+    """Number of rows, and their first and last time in microseconds since 1970."""
 
     rows: int
     first: int
@@ -32,15 +32,15 @@ class Extent:
 
 @dataclass(frozen=True)
 class Places:
-    """Places in order of their names, and how many rides and records they have.
+    """Places in order of their names, and their numbers of rides and records.
 
     Attributes
     ----------
-    capacity : docks of each place; -1 where no file says.
+    capacity : docks of each place; -1 if unknown.
     observed : which places have status records.
     rides, without_place : counted rides that start at a place, and those without a start place.
     first_ride, last_ride : first and last start, in seconds since 1970.
-    starts, ends, records : rows of each kind of event; None where there are none.
+    starts, ends, records : rows of each kind of event; None if there are none.
     """
 
     capacity: np.ndarray
@@ -58,7 +58,7 @@ class Places:
 
 
 def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
-    """Return whether a table or view of that name exists and has a row."""
+    """Return whether a table or view exists and has at least one row."""
     import duckdb
 
     try:
@@ -68,7 +68,7 @@ def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
 
 
 def number_places(con: duckdb.DuckDBPyConnection, trips: str, *, status: bool, docks: bool) -> Places:
-    """Write ``_places(no, place, capacity, observed)``, numbered by name, and count rides and records.
+    """Write table ``_places(no, place, capacity, observed)`` in order of names; count rides and records.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def number_places(con: duckdb.DuckDBPyConnection, trips: str, *, status: bool, d
     status, docks : whether tables ``status`` and ``stations`` describe these places.
     """
     if not exists(con, trips):
-        raise ValueError(f"there are no rides in table {trips!r}; read trips first (read_trips)")
+        raise ValueError(f"there are no rides in table {trips!r}; call read_trips first")
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE _recorded AS
         SELECT place, count(moment) AS records, epoch_us(min(moment)) AS first, epoch_us(max(moment)) AS last
@@ -112,8 +112,8 @@ def _counted(con: duckdb.DuckDBPyConnection, trips: str) -> Places:
     ).fetchall()
     if not rides:
         raise ValueError(
-            f"no ride of table {trips!r} has a known start place; give coordinates and places='h3', "
-            "or map the station column"
+            f"no ride of table {trips!r} has a start place; name the column of start stations "
+            "with columns= when you read the trips, or use H3 cells as places (h3_resolution)"
         )
     found = con.execute(
         "SELECT coalesce(capacity, -1) AS capacity, observed FROM _places ORDER BY no"

@@ -1,4 +1,4 @@
-"""Rides and status records from their tables into the event file."""
+"""Copy rides and status records from their tables to the event file."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def add_rides(con: duckdb.DuckDBPyConnection, events: EventFile, trips: str, pla
 
 
 def write_levels(con: duckdb.DuckDBPyConnection) -> np.ndarray:
-    """Write ``_levels(code, level)``, the stocks that occur in table ``status``, and return them by code.
+    """Write table ``_levels(code, level)``: a code for each stock in table ``status``; return stocks by code.
 
-    Few stocks occur, so that codes are small however odd a stock is.
+    There are few distinct stocks, so codes are small even if a stock is huge.
     """
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE _levels AS
@@ -48,7 +48,7 @@ def write_levels(con: duckdb.DuckDBPyConnection) -> np.ndarray:
 
 
 def add_records(con: duckdb.DuckDBPyConnection, events: EventFile, places: Places) -> None:
-    """Add the last record of each place and second: it shows what the second ended with.
+    """Add the last record of each place and second, which shows the stock at the end of that second.
 
     The value of a record is twice the code of its stock, plus one if the place was renting.
     """
@@ -73,8 +73,7 @@ def add_records(con: duckdb.DuckDBPyConnection, events: EventFile, places: Place
 def _stretches(moment: str, extent: Extent | None) -> list[str]:
     """Return SQL conditions on a timestamp that divide rows into parts of whole seconds.
 
-    Each part is fetched on its own, to bound memory. Files are mostly written in order of time, so that the
-    database reads little more than the rows of a part.
+    Fetching parts bounds memory. Files are mostly in order of time, so the database reads few other rows.
     """
     if extent is None:
         return []

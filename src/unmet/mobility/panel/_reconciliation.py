@@ -1,4 +1,4 @@
-"""Status records and rides reconciled: what rides do not explain is a move by the operator."""
+"""Reconcile status records with rides: changes that rides do not explain are moves by the operator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unmet.mobility.panel._events import (
     unpack,
 )
 
-_NET = np.array([0, 0, 0, 0, 1, -1, 0, 0, 0], np.int8)  # what a ride changes, by kind
+_NET = np.array([0, 0, 0, 0, 1, -1, 0, 0, 0], np.int8)  # change of stock by rides, by kind
 _QUIET = {"snapshots": 2 * 3600, "events": 7 * 86_400}
 _CONTRADICTED = 2 * 3600
 _SAMPLE = 100_000
@@ -33,8 +33,8 @@ class Feed:
     Attributes
     ----------
     kind : "events" or "snapshots".
-    max_gap : seconds without a record after which stock is unknown; None: as suits the kind.
-    skew : seconds by which its clock may differ from that of the rides.
+    max_gap : seconds without a record after which stock is unknown; None: the default for the kind.
+    skew : seconds by which the clocks of feed and rides may differ.
     last : last known second.
     """
 
@@ -50,7 +50,10 @@ class Feed:
 
 @dataclass(frozen=True)
 class Records:
-    """Status records in order of place and second, one for each: stock, and whether the place was open."""
+    """Status records in order of place and second: stock, and whether the place was open.
+
+    There is at most one record for each place and second.
+    """
 
     no: np.ndarray
     t: np.ndarray
@@ -78,8 +81,8 @@ class Reconciled:
 class _Merged:
     """Rides and records in order, with running counts.
 
-    `mark` is the position of each record, `last` the last record at each event, and `rests` the record that
-    an event's stock rests on: the last one, or the first one of the place read backwards.
+    `mark` is the position of each record, `last` the last record at each event, and `rests` the record from
+    which the stock at an event follows: the last one or, before the first record of a place, that one.
     """
 
     keys: np.ndarray
@@ -112,13 +115,13 @@ def _merge(keys: np.ndarray, records: Records, places: int) -> _Merged:
 
 
 def reconcile(keys: np.ndarray, records: Records, places: int, feed: Feed) -> Reconciled:
-    """Explain the records by rides, and what rides do not explain by moves of the operator.
+    """Find the moves by the operator that, together with the rides, explain the records.
 
-    Between two records the stock follows the rides. The rest is a move and is booked at the later record,
-    except where a pickup shows that a vehicle had already come: then it is booked at that pickup. Removals
-    between two snapshots are booked as early as the pickups allow. A record whose clock is up to
-    `skew` seconds ahead of or behind the clock of the rides is corrected where that explains two
-    opposite moves around it.
+    Between two records the stock follows the rides. The remaining difference is a move at the time of the
+    later record. If a pickup shows that a vehicle had arrived before, the move is at that pickup. Removals
+    between two snapshots are as early as the pickups allow. The clock of the feed may be up to `skew`
+    seconds ahead of or behind that of the rides: a record is corrected if that explains two opposite moves
+    before and after it.
 
     Parameters
     ----------
@@ -127,11 +130,11 @@ def reconcile(keys: np.ndarray, records: Records, places: int, feed: Feed) -> Re
     """
     merged = _merge(keys, records, places)
     no, net, mark = merged.no, merged.net, merged.mark
-    same = np.zeros(len(mark), bool)  # the record before is of the same place
+    same = np.zeros(len(mark), bool)  # whether the previous record is of the same place
     same[1:] = records.no[1:] == records.no[:-1]
     base = _corrected(merged, records, same, feed.skew) - net[mark]
     path = base[merged.rests] + net
-    # A stretch starts with a record, or with a place.
+    # A stretch starts with each record and each place.
     begins = merged.record.copy()
     begins[:1] = True
     begins[1:] |= no[1:] != no[:-1]
@@ -158,14 +161,14 @@ def reconcile(keys: np.ndarray, records: Records, places: int, feed: Feed) -> Re
     moves.append(pack_moves(records.no, records.t, residual))
     opening = np.zeros(places, np.int64)
     first = np.flatnonzero(~same)
-    # Running counts go on from place to place: take off what earlier places left.
+    # Running counts continue from place to place: subtract those of earlier places.
     begin = np.searchsorted(no, records.no[first])
     opening[records.no[first]] = base[first] + np.where(begin > 0, net[begin - 1], 0)
     return Reconciled(np.concatenate(moves), _regimes(merged, records, same, feed), opening)
 
 
 def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -> np.ndarray:
-    """Return the levels of the records, shifted by rides their clock has already, or not yet, counted."""
+    """Return the stock in the records, corrected for rides that they counted too early or too late."""
     level = records.level
     free = level - merged.net[merged.mark]
     came = np.where(same, np.diff(free, prepend=0), 0)
@@ -193,7 +196,7 @@ def _corrected(merged: _Merged, records: Records, same: np.ndarray, skew: int) -
 def _brought(
     merged: _Merged, path: np.ndarray, stretch: np.ndarray, stretches: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the deliveries that pickups prove, booked at those pickups, and their sum for each stretch."""
+    """Return the deliveries that pickups prove, at these pickups, and their sum for each stretch."""
     needed = np.zeros(stretches, np.int64)
     below = np.flatnonzero(path < 0)
     below = below[~merged.record[below]]
@@ -213,19 +216,19 @@ def _brought(
 
 
 def _regimes(merged: _Merged, records: Records, same: np.ndarray, feed: Feed) -> np.ndarray:
-    """Return events that say from when a place was open, closed or unknown."""
+    """Return events that say since when a place is open, closed or unknown."""
     follows = np.r_[same[1:], np.zeros(min(1, len(same)), bool)]
     until = np.where(follows, np.r_[records.t[1:], records.t[:1]], feed.last)
     kind = np.where(until - records.t > feed.limit, IS_UNKNOWN, np.where(records.open, IS_OPEN, IS_CLOSED))
     changes = np.r_[True, kind[1:] != kind[:-1]] | ~same if len(kind) else same
     if feed.kind != "events" or feed.max_gap is not None:
         return pack(records.no[changes], records.t[changes], kind[changes])
-    # A ride is a change: a feed of changes without a record for hours after one was down.
+    # Each ride is a change, so a feed of changes without a record for hours after a ride was down.
     silent = until - records.t > _CONTRADICTED
     after = np.flatnonzero(~merged.record & (merged.rests == merged.last) & silent[merged.rests])
     on, t = merged.last[after], merged.t[after]
     deaf = (t > records.t[on] + feed.skew) & (until[on] - t > _CONTRADICTED)
-    # The next record after that counts again, whatever it says.
+    # The next record ends the unknown time, whatever it says.
     heard = on[deaf] + 1
     changes[heard[heard < len(changes)]] = True
     return np.concatenate(
@@ -239,9 +242,9 @@ def _regimes(merged: _Merged, records: Records, same: np.ndarray, feed: Feed) ->
 def kind_of_feed(keys: np.ndarray, records: Records) -> str:
     """Return ``"events"`` if most rides have a record within the same few seconds, else ``"snapshots"``.
 
-    A feed of changes is silent while nothing changes, so its silence carries the last record forward.
-    In a feed of snapshots silence means that nobody looked. Without rides, return ``"snapshots"`` if most
-    records repeat the one before.
+    A feed of changes has no records while nothing changes, so the last record stays valid. In a feed of
+    snapshots a missing record means that the stock is unknown. Without rides, return ``"snapshots"`` if most
+    records repeat the previous one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of the panel: counts and seconds of each place and period, summed batch by batch."""
+"""Write the rows of the panel: counts and seconds of each place and period."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _Frame = dict[str, np.ndarray]
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-# Rows of one insert. DuckDB keeps the order of up to 50 × 2,048 rows; of more, its threads take parts.
+# Rows of one insert. DuckDB keeps the order of up to 50 × 2,048 rows; more are split among threads.
 _SLAB = 48 * 2_048
-_SLABS_AT_ONCE = 5  # in one transaction: four whole row groups, which DuckDB writes once and in full
+_SLABS_AT_ONCE = 5  # in one transaction: four full row groups, which DuckDB writes only once
 _SECONDS = tuple(f"{state}_s" for state in STATES)
 _FRAME: dict[str, type] = {
     "no": np.int32,
@@ -36,7 +36,7 @@ _FRAME: dict[str, type] = {
     **dict.fromkeys(("y", "returns", "deliveries", "removals", "stock_start", *_SECONDS), np.int32),
 }
 
-# What a batch gives, with the stock at the end and the shares that a station's row needs.
+# The sums of a batch, with the stock at the end and the shares of time of a station.
 _SUMS = """
     SELECT place AS unique_id, period, start, y, returns, deliveries, removals, stock_start,
            stock_start + returns + deliveries - y - removals AS stock_end, capacity,
@@ -56,11 +56,11 @@ def write_rows(
 ) -> dict[str, int]:
     """Write table ``panel``, ordered by place and time; return the seconds spent in each state.
 
-    A panel that exists stays as it is until the new one is complete.
+    An existing panel is replaced only when the new one is complete.
 
     Parameters
     ----------
-    members : table of hubs and their members; ``None`` for a row per place.
+    members : table of places and their hubs; ``None`` if there are no hubs.
     """
     columns = select_columns()
     into, select = ("_panel", f"{columns} FROM ({_SUMS})") if members is None else ("_rows", _SUMS)
@@ -88,9 +88,9 @@ def _insert(
     select: str,
     progress: Progress | None,
 ) -> dict[str, int]:
-    """Write the rows of all places in the order of their numbers, and return the sums of their seconds.
+    """Write the rows of all places in order of their numbers, and return the total seconds in each state.
 
-    Threads sum up batches ahead of the one that is being written.
+    While one batch is written, threads compute the next ones.
     """
     edges = periods.starts
     totals = dict.fromkeys(_SECONDS, 0)
@@ -158,19 +158,19 @@ def _slabs(frames: Iterable[_Frame]) -> Iterator[_Frame]:
 
 
 def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Frame:
-    """Return counts and seconds of each place and period: every period starts with an EDGE."""
+    """Return counts and seconds of each place and period; every period starts with an EDGE."""
     edge = found.kind == EDGE
     places = numbers[1] - numbers[0] + 1
     rows = places * len(edges)
     stock = found.level[edge]
     row, kind, lasts, state = np.cumsum(edge) - 1, found.kind, found.until - found.t, found.state
     inside = found.t >= edges[0]
-    if not inside.all():  # events before the range only move the stock
+    if not inside.all():  # events before the first period only change the stock
         row, kind, lasts, state = row[inside], kind[inside], lasts[inside], state[inside]
     counts = np.bincount(8 * row + kind, minlength=8 * rows).reshape(rows, 8)
     # Sums of whole seconds are exact in floating point.
     seconds = np.bincount(4 * row + state, weights=lasts, minlength=4 * rows).reshape(rows, 4)
-    # Integers as wide as the columns of the panel, so that the database need not convert them.
+    # The same integer types as in the panel, so that the database does not convert them.
     return {
         "no": np.repeat(np.arange(numbers[0], numbers[1] + 1, dtype=np.int32), len(edges)),
         "period": np.tile(np.arange(len(edges), dtype=np.int32), places),

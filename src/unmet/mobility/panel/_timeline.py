@@ -1,4 +1,4 @@
-"""Timelines: when a vehicle could be had at each place, without gaps."""
+"""Timelines: the state and stock of each place over time, without gaps."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def availability(
     max_gap : treat stock as unknown after this long without a record. ``None``: after two hours in a feed
         of snapshots. In a feed of changes no record means no change: stock is unknown only after seven
         days, or after two hours if a ride should have changed it.
-    feed : ``"events"`` or ``"snapshots"``; ``None`` tells from the records.
-    zone : local zone; it only decides how far records may widen the range of the rides.
+    feed : ``"events"`` or ``"snapshots"``; ``None``: detect it from the records.
+    zone : local time zone; it only decides how far records may extend the range of the rides.
     """
     ledger = open_ledger(con, zone=check_zone(zone), max_gap=max_gap, feed=feed, progress=progress)
     rows = write_timeline(con, ledger, ledger.first, ledger.last + 1)
@@ -47,7 +47,7 @@ def availability(
 def write_timeline(
     con: duckdb.DuckDBPyConnection, ledger: Ledger, first: int, last: int, places: Sequence[str] | None = None
 ) -> int:
-    """Write the timeline from second `first` to `last`, for all places or for some; return its rows."""
+    """Write the timeline from second `first` to `last`, for all or some places; return its number of rows."""
     con.execute("""CREATE OR REPLACE TABLE timeline (place VARCHAR, from_ TIMESTAMP, until_ TIMESTAMP,
                    state VARCHAR, available INTEGER, inferred BOOLEAN)""")
     rows = 0
@@ -87,6 +87,6 @@ def _numbers(con: duckdb.DuckDBPyConnection, places: Sequence[str]) -> list[tupl
     if missing:
         some = con.execute("SELECT place FROM _places ORDER BY no LIMIT 5").fetchall()
         raise ValueError(
-            f"there is no place {missing[0]!r}; the first places are {', '.join(row[0] for row in some)}"
+            f"there is no place {missing[0]!r}; places are, for instance, {', '.join(row[0] for row in some)}"
         )
     return [(row[1], row[1]) for row in found]

@@ -1,4 +1,4 @@
-"""The account of what was read: every line of every source, as data and as a few lines of text."""
+"""Account for every line of every source, as data and as a short text."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,12 +12,12 @@ from unmet.mobility.sources._repair import Reject
 from unmet.mobility.sources._tables import TABLES, count
 from unmet.tables import literal
 
-_MANY = 200_000  # rejects that are held in memory
+_MANY = 200_000  # rejects to hold in memory
 
 
 @dataclass(frozen=True)
 class FileReport:
-    """What became of the lines of one source: ``lines == headers + accepted + rejected``."""
+    """What happened to the lines of one source: ``lines == headers + accepted + rejected``."""
 
     source: str
     format: str
@@ -52,7 +52,7 @@ class Report:
 
     @property
     def accepted(self) -> int:
-        """Number of sound rows; duplicates and rows that ``keep`` left out are among them."""
+        """Number of valid rows, including duplicates and rows left out by ``keep``."""
         return sum(file.accepted for file in self.files)
 
     @property
@@ -95,7 +95,7 @@ class TripsReport(Report):
     left_out: int = 0
     flags: dict[str, int] = field(default_factory=dict)
     vehicles: int = 0
-    unmapped: dict[str, int] = field(default_factory=dict)  # start places without a station → rides
+    unmapped: dict[str, int] = field(default_factory=dict)  # start place that is not a known station → rides
     zone: str | None = None
 
     @property
@@ -114,14 +114,14 @@ class TripsReport(Report):
         if self.unmapped:
             lines.append(
                 f"{sum(self.unmapped.values()):,} rides start at {len(self.unmapped)} places "
-                "that are no known station"
+                "that are not known stations"
             )
         return "\n".join(lines + self._closing())
 
 
 @dataclass(frozen=True)
 class StatusReport(Report):
-    """What ``read_status`` found. Duplicates are further accepted records of a place at one time."""
+    """What ``read_status`` found. Duplicates are repeated records of a place at the same time."""
 
     duplicates: int = 0
     rows: int = 0  # in table `status`
@@ -136,7 +136,7 @@ class StatusReport(Report):
             f"({self.duplicates:,} repeated)"
         )
         if self.unmapped:
-            lines.append(f"{len(self.unmapped)} places are no known station")
+            lines.append(f"{len(self.unmapped)} places are not known stations")
         return "\n".join(lines + self._closing())
 
 
@@ -145,41 +145,41 @@ class StationsReport(Report):
     """What ``read_stations`` found."""
 
     stations: int = 0
-    ids: int = 0  # other ids that lead to a station
-    renamed: int = 0  # rows of trips and status that now have the station's one id
+    ids: int = 0  # other ids of stations
+    renamed: int = 0  # rows of trips and status that now have the station's id
 
     def __str__(self) -> str:
         lines = self._opening()
-        lines.append(f"{self.stations:,} stations, {self.ids:,} further ids; {self.renamed:,} rows renamed")
+        lines.append(f"{self.stations:,} stations, {self.ids:,} other ids; {self.renamed:,} rows renamed")
         return "\n".join(lines + self._closing())
 
 
 @dataclass
 class Account:
-    """What became of the lines of all sources, while they are read."""
+    """Counts of lines and rejects while sources are read."""
 
     con: duckdb.DuckDBPyConnection
     kind: str
     files: list[FileReport] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    blank: int = 0  # rejected lines that are merely blank
-    left_out: int = 0  # sound rows that `keep` left out
+    blank: int = 0  # rejected lines that are only blank
+    left_out: int = 0  # valid rows that `keep` left out
 
     def __post_init__(self) -> None:
         self._rejects: list[list[Any]] = []
         self.con.execute(f"CREATE OR REPLACE TEMP TABLE new_rejects({TABLES['rejects']})")
 
     def add_file(self, source: str, format: str, lines: int, headers: int, rejected: int) -> None:
-        """Note the lines of one source."""
+        """Add the counts of one source."""
         accepted = lines - headers - rejected
         self.files.append(FileReport(source, format, lines, headers, accepted, rejected))
 
     def add_rejects(self, source: str, rejects: list[Reject]) -> None:
-        """Note lines that were rejected."""
+        """Add rejected lines."""
         self._rejects += [[line, source, reason, text] for line, reason, text in rejects]
 
     def write_many_rejects(self, folder: Path) -> None:
-        """Write the rejects so far to table ``new_rejects`` if they are many."""
+        """Write the rejects so far to table ``new_rejects`` if there are many."""
         if len(self._rejects) > _MANY:
             self.write_rejects(folder)
 
@@ -204,14 +204,14 @@ class Account:
         return {str(reason): int(number) for reason, number in found}
 
     def check(self, rows: int, max_reject_share: float) -> None:
-        """Make sure that every line is accounted for and that few enough were rejected.
+        """Raise ValueError if a line is not accounted for or if too many rows were rejected.
 
         `rows` is the number of rows that were inserted. Blank lines do not count as rejected rows.
         """
         rejected = count(self.con, "SELECT count(*) FROM new_rejects")
         accepted = sum(file.accepted for file in self.files)
         if rejected != sum(file.rejected for file in self.files) or rows + self.left_out != accepted:
-            raise ValueError("the lines do not add up: please report this file")
+            raise ValueError("accepted and rejected lines do not add up: please report this as a bug")
         if not 0 <= max_reject_share <= 1:
             raise ValueError(f"max_reject_share must lie between 0 and 1, got {max_reject_share!r}")
         rejected -= self.blank

@@ -1,16 +1,21 @@
-"""Local clock times to UTC: the offsets of a zone, and the hour that occurs twice."""
+"""Convert local times to UTC, including the hour that occurs twice when clocks go back."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from unmet.calendar import check_zone
+
 FIRST_YEAR, LAST_YEAR = 1990, 2100
 
 
 @dataclass(frozen=True)
 class Span:
-    """Local times in [from_, until_) are ``offset`` ahead of UTC; doubled ones count as before the change."""
+    """Local times in [from_, until_) are `offset` ahead of UTC.
+
+    Times that occur twice have the offset before the change.
+    """
 
     from_: datetime
     until_: datetime
@@ -19,31 +24,28 @@ class Span:
 
 @dataclass(frozen=True)
 class Doubled:
-    """Local times in [from_, until_) occur twice; the second time is ``shift`` later in UTC."""
+    """Local times in [from_, until_) occur twice, the second time `shift` later."""
 
     from_: datetime
     until_: datetime
     shift: timedelta
 
 
-# A ride that touches a doubled hour: line, local start and end, seconds ridden where the file says so.
+# A ride that starts or ends in a doubled hour: line, local start and end, duration in seconds if known.
 Doubtful = tuple[int, datetime, datetime | None, float | None]
 
 
-def check_zone(zone: str | None, times: str) -> None:
-    """Refuse an unknown zone or an unknown kind of stamp."""
+def check_times(zone: str | None, times: str) -> None:
+    """Raise ValueError if `zone` or `times` is not valid."""
     if times not in ("local", "utc"):
         raise ValueError(f"times must be 'local' or 'utc', got {times!r}")
     if zone is not None:
-        try:
-            ZoneInfo(zone)
-        except (ValueError, OSError, TypeError, KeyError):
-            raise ValueError(f"zone must be a name such as 'America/New_York', got {zone!r}") from None
+        check_zone(zone)
 
 
 @lru_cache(maxsize=16)
 def transitions(zone: str) -> tuple[tuple[datetime, timedelta, timedelta], ...]:
-    """Changes of a zone's offset as (UTC moment, offset before, offset after), to the second."""
+    """Return the changes of a zone's offset: (time in UTC, offset before, offset after)."""
     info = ZoneInfo(zone)
 
     def offset(moment: datetime) -> timedelta:
@@ -70,9 +72,9 @@ def transitions(zone: str) -> tuple[tuple[datetime, timedelta, timedelta], ...]:
 
 @lru_cache(maxsize=16)
 def spans(zone: str) -> tuple[tuple[Span, ...], tuple[Doubled, ...]]:
-    """Every stretch of local time with one offset, and the stretches that occur twice.
+    """Return the spans of local time with a constant offset, and the spans that occur twice.
 
-    A local time that a spring change skips is read with the offset before the change, as ``fold=0`` does.
+    A local time that is skipped in spring gets the offset before the change, as with ``fold=0``.
     """
     edges = transitions(zone)
     result, doubled = [], []
@@ -94,10 +96,10 @@ def _literal(moment: datetime) -> str:
 
 
 def to_utc(local: str, zone: str, years: tuple[int, int]) -> str:
-    """SQL that turns local times into UTC: plain comparisons for ``years``, DuckDB's zones for any other."""
+    """Return SQL that converts local times to UTC: fast comparisons for `years`, DuckDB's zones otherwise."""
     low, high = years
     near = [s for s in spans(zone)[0] if s.until_.year >= low - 1 and s.from_.year <= high + 1]
-    near.sort(key=lambda span: not low <= span.from_.year <= high)  # likely ones are compared first
+    near.sort(key=lambda span: not low <= span.from_.year <= high)  # compare with the likeliest spans first
     when = " ".join(
         f"WHEN {local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)} "
         f"THEN make_timestamp(epoch_us({local}) - {int(s.offset.total_seconds()) * 1_000_000})"
@@ -107,7 +109,7 @@ def to_utc(local: str, zone: str, years: tuple[int, int]) -> str:
 
 
 def is_doubled(local: str, zone: str, years: tuple[int, int]) -> str:
-    """SQL condition: the local time lies near ``years`` and occurs twice."""
+    """Return an SQL condition: a local time in or next to `years` occurs twice."""
     near = [span for span in spans(zone)[1] if years[0] - 1 <= span.from_.year <= years[1] + 1]
     parts = [f"({local} >= {_literal(s.from_)} AND {local} < {_literal(s.until_)})" for s in near]
     return "(" + (" OR ".join(parts) or "false") + ")"
@@ -121,13 +123,13 @@ def doubled_in_utc(column: str, zone: str, years: tuple[int, int]) -> str:
         return _literal(local.replace(tzinfo=info).astimezone(UTC))
 
     near = [span for span in spans(zone)[1] if years[0] - 1 <= span.from_.year <= years[1] + 1]
-    tick = timedelta(microseconds=1)  # at the end of the hour itself the new offset holds
+    tick = timedelta(microseconds=1)  # the end of the hour already has the new offset
     parts = [f"{column} BETWEEN {utc(s.from_)} AND {utc(s.until_ - tick)}" for s in near]
     return "(" + (" OR ".join(parts) or "false") + ")"
 
 
 def shift_of(local: datetime, zone: str) -> timedelta | None:
-    """How much later the second occurrence of a local time is; ``None`` where it occurs once."""
+    """Return how much later a local time occurs again; ``None`` if it occurs only once."""
     for span in spans(zone)[1]:
         if span.from_ <= local < span.until_:
             return span.shift
@@ -135,7 +137,7 @@ def shift_of(local: datetime, zone: str) -> timedelta | None:
 
 
 def resolve(rows: list[Doubtful], zone: str) -> dict[int, tuple[timedelta, timedelta]]:
-    """Decide for rides of one file that touch a doubled hour which occurrence is meant.
+    """Decide which occurrence of a doubled hour the rides of one file refer to.
 
     Parameters
     ----------
@@ -143,15 +145,15 @@ def resolve(rows: list[Doubtful], zone: str) -> dict[int, tuple[timedelta, timed
 
     Returns
     -------
-    Line → what to add to start and end, over reading both as the first occurrence.
+    Line → time to add to start and end, if both were read as the first occurrence.
 
     Notes
     -----
-    1. Where start and end can each be either, the pair whose length fits the seconds ridden is taken;
-       without them the first pair that does not end before it starts.
-    2. Where both pairs have the same length, the order of lines decides: if the starts in that hour fall
-       back exactly once by more than half the hour, the lines from there on are the second occurrence.
-    3. Otherwise the first occurrence.
+    1. If the duration is known, take the start and end that fit it best. Otherwise take the first pair
+       that does not end before it starts.
+    2. If several pairs fit equally well, use the order of lines: if start times jump back exactly once, by
+       more than half the hour, the lines from there on belong to the second occurrence.
+    3. Otherwise assume the first occurrence.
     """
     zero = timedelta(0)
     switch = _switches(rows, zone)
@@ -173,7 +175,7 @@ def resolve(rows: list[Doubtful], zone: str) -> dict[int, tuple[timedelta, timed
             )
             for b in [zero, *([end_shift] if end_shift else [])]
         ]
-        # What the clock would show if start and end were both read as the first occurrence.
+        # Duration if start and end are both the first occurrence.
         base = (end - start) + _clock_change(start, end, zone)
         possible = [(a, b) for a, b in pairs if base + b - a >= zero] or pairs
         if seconds is not None:
@@ -197,7 +199,7 @@ def _clock_change(start: datetime, end: datetime, zone: str) -> timedelta:
 
 
 def _switches(rows: list[Doubtful], zone: str) -> dict[str, int]:
-    """Per date the line at which starts fall back, where they do so exactly once."""
+    """Return the line at which start times jump back, for each date on which they do so exactly once."""
     drops: dict[str, list[int]] = {}
     last: dict[str, datetime] = {}
     for line, start, _, _ in rows:

@@ -1,4 +1,4 @@
-"""CSV files: count and check the lines, then read the cells with an explicit schema."""
+"""CSV files: count and check the lines, then read them with an explicit schema."""
 
 import codecs
 import csv
@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from unmet.mobility.sources._cells import Cells
 from unmet.mobility.sources._formats import FIELD_TYPES, NULLS
 from unmet.mobility.sources._layouts import Layout, parse_header
+from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._repair import LONGEST
 from unmet.tables import literal, literal_path
 
@@ -22,14 +22,14 @@ _NO_TYPES: Mapping[int, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Lines:
-    """The physical lines of a file, and why it must be repaired (``None``: it need not)."""
+    """Number of physical lines of a file, and why it needs a repair (``None`` if it does not)."""
 
     number: int
     trouble: str | None
 
 
 def count_lines(path: Path) -> Lines:
-    """Count lines (ended by LF, the last one perhaps not) without any CSV reader, and look for trouble."""
+    """Count lines by their line feeds, without parsing them, and look for bytes that need a repair."""
     number, after_last, trouble = 0, 0, None
     returns = pairs = 0
     carry = last = b""
@@ -65,7 +65,7 @@ def count_lines(path: Path) -> Lines:
 
 
 def _too_long(chunk: bytes, before: int) -> bool:
-    """Return whether a line in the chunk, of which `before` bytes came earlier, exceeds the limit."""
+    """Return whether a line in the chunk is too long; its first `before` bytes came in earlier chunks."""
     start = -before
     while start + LONGEST < len(chunk):
         cut = chunk.rfind(b"\n", max(start, 0), start + LONGEST + 1)
@@ -86,13 +86,13 @@ def read_header(path: Path) -> tuple[str, list[str]]:
     return parse_header(text)
 
 
-def csv_cells(
+def csv_relations(
     path: Path, layout: Layout, delimiter: str, lines: Lines, as_text: tuple[str, ...]
-) -> Iterator[Cells]:
-    """Yield the cells of a regular file in ways that are tried in turn, in case a cell does not fit.
+) -> Iterator[Relation]:
+    """Yield a regular file as a relation, in ways to try in turn in case a cell does not fit.
 
-    First with types, then with types where words such as ``NULL`` are nothing, then as text. The columns
-    named in `as_text` are text in any case.
+    First with types, then with types where words such as ``NULL`` mean nothing, then as text. The columns
+    named in `as_text` are always text.
     """
     samples = sample_rows(path, delimiter, len(layout.header))
     texts = [layout.column(name) for name in as_text]
@@ -102,15 +102,15 @@ def csv_cells(
         nulls = ("",) if words else NULLS
         table = csv_table(path, len(layout.header), delimiter, skip=1, types=types, nulls=nulls)
         line = "row_number() OVER () + 1"
-        yield Cells(layout, table, line, lines.number - 1, samples, types, positional=True, words=words)
+        yield Relation(layout, table, line, lines.number - 1, samples, types, positional=True, words=words)
 
 
-def numbered_cells(
+def numbered_relation(
     path: Path, layout: Layout, rows: int, samples: list[list[str]], nulls: tuple[str, ...] = NULLS
-) -> Cells:
-    """Return the cells of a file that we wrote ourselves, with the number of a line as its first column."""
+) -> Relation:
+    """Return a file that this package wrote, with the line number in its first column, as a relation."""
     table = csv_table(path, len(layout.header), ",", numbered=True, nulls=nulls)
-    return Cells(layout, table, "line", rows, samples)
+    return Relation(layout, table, "line", rows, samples)
 
 
 def csv_table(
@@ -123,7 +123,7 @@ def csv_table(
     nulls: tuple[str, ...] = NULLS,
     types: Mapping[int, str] = _NO_TYPES,
 ) -> str:
-    """Return SQL of a CSV file as a table ``c0, c1, …``, with ``line`` before them if the file has it."""
+    """Return SQL for a CSV file as a table ``c0, c1, …``, preceded by ``line`` if rows are `numbered`."""
     kinds = {"line": "BIGINT"} if numbered else {}
     kinds |= {f"c{index}": types.get(index, "VARCHAR") for index in range(width)}
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in kinds.items())
@@ -136,7 +136,7 @@ def csv_table(
 
 
 def _types(layout: Layout, samples: list[list[str]]) -> dict[int, str]:
-    """Return the types of the columns that are not text, by position, as far as the samples allow."""
+    """Return the types of the columns that are not text, by position, if the samples have these types."""
     if not samples:
         return {}
     found = {}
@@ -149,7 +149,7 @@ def _types(layout: Layout, samples: list[list[str]]) -> dict[int, str]:
 
 
 def sample_rows(path: Path, delimiter: str, width: int) -> list[list[str]]:
-    """Return rows from the beginning and the end of a file: they show the form and the years of stamps."""
+    """Return rows from the start and the end of a file, to tell the format and the years of its times."""
     with open(path, "rb") as file:
         head = file.read(32 * 1024)
         file.seek(max(len(head), os.fstat(file.fileno()).st_size - 8 * 1024))
@@ -168,7 +168,7 @@ def sample_rows(path: Path, delimiter: str, width: int) -> list[list[str]]:
 
 
 def write_rows(path: Path, rows: Iterable[list[Any]]) -> None:
-    """Write rows made in Python as a CSV file that a strict reader takes."""
+    """Write rows to a CSV file that a strict parser accepts."""
     with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([_written(cell) for cell in row] for row in rows)
 

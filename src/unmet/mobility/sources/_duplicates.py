@@ -1,4 +1,4 @@
-"""Rides and records that occur more than once, within a source or across sources."""
+"""Drop rides and records that occur more than once, in one source or in several."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ import numpy as np
 from unmet.mobility.sources._tables import count
 from unmet.tables import literal
 
-# A ride is known by its id where the layout has one, else by vehicle, times and places. With neither, equal
-# rows of one source are different rides (minutes repeat), but the same file given twice is not: the n-th
-# copy in one source equals the n-th copy in another.
+# Rides are the same if they have the same id or, without ids, the same vehicle, times and places. Without
+# either, equal rows of one source are different rides (times may be rounded to minutes), but a file given
+# twice must not count twice: the n-th copy in one source is the n-th copy in another.
 _RIDE = "started_at, ended_at, start_place, end_place"
 _KEYS = {
     "ride_id IS NOT NULL": ("ride_id", "format"),
@@ -24,12 +24,11 @@ _SEARCHED_AT_ONCE = 2_000_000
 
 
 def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[tuple[int, str]]) -> int:
-    """Delete all but the first of equal rides from ``new_trips``; return how many.
+    """Delete all but the first of each set of equal rides from ``new_trips``; return how many were deleted.
 
     Parameters
     ----------
-    firsts : the first ``rowid`` of each source, ascending, and its format. Rows stand in the order of sources
-        and lines.
+    firsts : first ``rowid`` and format of each source, ascending. Rows are ordered by source and line.
     """
     before = count(con, "SELECT count(*) FROM new_trips")
     listed = [f"({row}, {number}, {literal(name)})" for number, (row, name) in enumerate(firsts)]
@@ -59,7 +58,7 @@ def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[tuple[int, 
 
 
 def drop_repeated_records(con: duckdb.DuckDBPyConnection, table: str) -> None:
-    """Of several records of a place at one moment keep the last row."""
+    """Keep only the last of several records of a place at the same time."""
     key = 'place, "at"'
     if _find_repeated(con, table, key, '"at"', '"at" IS NOT NULL'):
         last = f"row_number() OVER (PARTITION BY {key} ORDER BY id DESC)"
@@ -76,7 +75,7 @@ def _find_repeated(
 ) -> bool:
     """Write table ``repeated(h)``, the hashes that occur more than once; return whether there are any.
 
-    Only rows whose 64-bit hashes repeat are compared: sorting hashes takes little memory and time.
+    Sorting 64-bit hashes is fast and needs little memory; only rows with repeated hashes are then compared.
     """
     found = [np.zeros(0, np.uint64)]
     for part in _parts(con, table, key, moment, condition):
@@ -94,9 +93,10 @@ def _find_repeated(
 def _parts(
     con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
 ) -> Iterator[str]:
-    """Yield SQL conditions that split the rows, equal ones together.
+    """Yield SQL conditions that split the rows into parts; equal rows are in the same part.
 
-    Rows of files stand by time, so a part by `moment` reads little else. A key without one is split by hash.
+    Files are mostly in order of time, so DuckDB skips most other rows if it splits by `moment`. Keys without
+    a time are split by hash.
     """
     time = f"epoch_us({moment})" if moment else "NULL"
     row = con.execute(f"SELECT count(*), min({time}), max({time}) FROM {table} WHERE {condition}").fetchone()

@@ -1,4 +1,4 @@
-"""Files, folders and archives: list the sources in them, unpack each under limits, tell what it holds."""
+"""List the sources in files, folders and archives, unpack each one safely, and detect its file type."""
 
 import codecs
 import gzip
@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 MAX_BYTES = 64 * 2**30  # of one source, uncompressed
-_MAX_RATIO = 200  # real trip files shrink 4 to 40 times, a compression bomb up to 1000 times
-_RATIO_FROM = 16 * 2**20  # the ratio of a smaller file says nothing
+_MAX_RATIO = 200  # trip files compress 4 to 40 times, compression bombs up to 1000 times
+_RATIO_FROM = 16 * 2**20  # check the ratio only beyond this size
 _CHUNK = 4 * 2**20
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -26,7 +26,7 @@ class Source:
     path: Path
     member: str | None
     packing: str  # "plain", "gzip" or "zip"
-    searched: bool  # found in a folder or archive: skipped with a note if it holds something else
+    searched: bool  # found in a folder or archive; skipped with a note if it holds something else
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class Source:
 
 
 def list_sources(paths: Paths, notes: list[str]) -> list[Source]:
-    """List the sources behind paths, in the order given; inside folders and archives by name."""
+    """List the sources in `paths`, in the order given; those of a folder are sorted by name."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ValueError("paths is empty: name at least one file or folder")
@@ -44,7 +44,7 @@ def list_sources(paths: Paths, notes: list[str]) -> list[Source]:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith((".", "._")))
             if not inside:
-                raise ValueError(f"{path} is a folder without files")
+                raise ValueError(f"{path} is a folder without files; name one that has some")
             for file in inside:
                 sources += _open_up(file, notes, searched=True)
         elif not path.exists():
@@ -77,15 +77,17 @@ def _members(path: Path, notes: list[str]) -> Iterator[Source]:
         name = info.filename
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":":
-            raise ValueError(f"{path.name}: member {name!r} points outside the archive; refused")
+            raise ValueError(
+                f"{path.name}: member {name!r} points outside the archive; remove it from the archive"
+            )
         if stat.S_ISLNK(info.external_attr >> 16):
-            raise ValueError(f"{path.name}: member {name!r} is a link; refused")
+            raise ValueError(f"{path.name}: member {name!r} is a link; put the file itself into the archive")
         if info.is_dir():
             continue
         if "__MACOSX" in parts or parts[-1].startswith("."):
-            notes.append(f"{path.name}: {name} is no data, skipped")
+            notes.append(f"{path.name}: {name} is not data, skipped")
         elif not name.lower().endswith((".csv", ".txt", ".tsv", ".json", ".geojson", ".parquet")):
-            notes.append(f"{path.name}: {name} is no CSV, JSON or Parquet, skipped")
+            notes.append(f"{path.name}: {name} is not CSV, JSON or Parquet, skipped")
         else:
             found = True
             yield Source(path, name, "zip", True)
@@ -97,16 +99,16 @@ def _infos(path: Path) -> list[zipfile.ZipInfo]:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.infolist()
-    except Exception as error:  # a damaged directory raises many kinds
+    except Exception as error:  # a damaged archive can raise many types of error
         raise ValueError(f"{path.name} cannot be read as a zip archive: {short(error)}") from None
 
 
 def unpack(source: Source, folder: Path, max_bytes: int) -> Path:
-    """Return a path to the uncompressed bytes of a source; refuse what grows beyond the limits."""
+    """Return a path to the uncompressed source; raise ValueError if it exceeds the limits."""
     path = folder / "source"
     if source.packing == "plain":
         if source.path.stat().st_size > max_bytes:
-            raise ValueError(f"{source.name} is larger than {max_bytes:,} bytes (max_bytes); refused")
+            raise ValueError(_too_large(source, max_bytes))
         os.symlink(source.path.resolve(), path)
         return path
     try:
@@ -122,7 +124,11 @@ def unpack(source: Source, folder: Path, max_bytes: int) -> Path:
 
 
 class _TooLargeError(Exception):
-    """A source that is larger than allowed; the message is for the caller."""
+    """A source that is larger than allowed."""
+
+
+def _too_large(source: Source, max_bytes: int) -> str:
+    return f"{source.name} is larger than max_bytes={max_bytes:,} allows; split the file or raise max_bytes"
 
 
 def _decompress(source: Source, target: IO[bytes], max_bytes: int) -> None:
@@ -143,18 +149,19 @@ def _copy(
     while chunk := stream.read(_CHUNK):
         done += len(chunk)
         if done > max_bytes:
-            raise _TooLargeError(f"{source.name} expands beyond {max_bytes:,} bytes (max_bytes); refused")
+            raise _TooLargeError(_too_large(source, max_bytes))
         if done > _RATIO_FROM and done > _MAX_RATIO * max(packed, 1):
             raise _TooLargeError(
-                f"{source.name} expands more than {_MAX_RATIO} times; refused as a compression bomb"
+                f"{source.name} expands more than {_MAX_RATIO} times, like a compression bomb; "
+                "if you trust it, unpack it first"
             )
         target.write(chunk)
 
 
 def content_of(path: Path, name: str) -> str:
-    """Return ``"parquet"``, ``"json"`` or ``"csv"``, judged by the bytes.
+    """Return ``"parquet"``, ``"json"`` or ``"csv"``, whatever the file is called.
 
-    Text in UTF-16 is rewritten as UTF-8, and lines that end in carriage returns get line feeds.
+    UTF-16 is rewritten as UTF-8, and carriage returns at the end of lines as line feeds.
     """
     with open(path, "rb") as file:
         start = file.read(4096)
@@ -182,7 +189,7 @@ def _rewrite(path: Path, change: Callable[[str], str], encoding: str, into: str,
             while text := old.read(2**20):
                 new.write(change(text))
     except UnicodeError:
-        raise ValueError(f"{name} begins like UTF-16 text but is not") from None
+        raise ValueError(f"{name} starts like UTF-16 text but is not; save it as UTF-8") from None
     path.unlink()
     rewritten.rename(path)
 

@@ -1,4 +1,4 @@
-"""Every layout that is recognised: one entry each. A new layout is added here."""
+"""The layouts that are recognised, one entry each. Add new layouts here."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,14 +10,14 @@ Kind = Literal["trips", "status", "stations"]
 class Format:
     """Which columns of a file hold which canonical field.
 
-    Headers are compared without case, blanks and punctuation (``Start Station ID`` = ``start_station_id``).
-    In ``columns``, ``a|b`` means "the first of these that exists" and ``a+b`` "both, joined by a blank".
+    Case, spaces and punctuation in headers are ignored (``Start Station ID`` = ``start_station_id``).
+    In ``columns``, ``a|b`` means "the first of these that exists" and ``a+b`` "both, joined by a space".
 
     Attributes
     ----------
-    needs : fields that a file must have to be of this layout.
-    marks : further headers that it must have; they tell apart layouts that share their other columns.
-    times : ``"utc"`` where the header itself says UTC; ``None`` leaves the choice to the caller.
+    needs : fields that every file of this layout has.
+    marks : further required headers, which tell this layout from others with the same columns.
+    times : ``"utc"`` if the header says that times are UTC; ``None`` if the caller decides.
     """
 
     name: str
@@ -48,8 +48,8 @@ STATUS_FIELDS = ["place", "at", "available", "docks", "renting", "returning", "i
 STATION_FIELDS = ["place", "name", "lat", "lng", "capacity", "short_name", "legacy_id", "external_id"]
 FIELDS: dict[Kind, list[str]] = {"trips": TRIP_FIELDS, "status": STATUS_FIELDS, "stations": STATION_FIELDS}
 
-# Fields that are not text. A column is read with this type; where a cell does not fit, it is read as text.
-# Stamps of CSV files stay text, because DuckDB's own reading of them accepts more than one form.
+# Types of the fields that are not text. If a cell does not have its type, the file is read again as text.
+# Times in CSV files are always read as text, because DuckDB's parser accepts more than one form.
 FIELD_TYPES: dict[Kind, dict[str, str]] = {
     "trips": {
         "start": "TIMESTAMP",
@@ -61,7 +61,7 @@ FIELD_TYPES: dict[Kind, dict[str, str]] = {
     },
     "status": {
         "at": "BIGINT",
-        "available": "DOUBLE",  # integers would be rounded without a word
+        "available": "DOUBLE",  # DuckDB would silently round to an integer
         "docks": "DOUBLE",
         "renting": "BOOLEAN",
         "returning": "BOOLEAN",
@@ -293,7 +293,7 @@ FORMATS: tuple[Format, ...] = (
     ),
 )
 
-# Other words that a caller may use for a field in `columns=`.
+# Other names for fields that `columns=` accepts.
 ALIASES = {
     "station": "start_place",
     "start_station": "start_place",
@@ -308,7 +308,7 @@ ALIASES = {
     "duration": "seconds",
 }
 
-# Stations that serve the operator, not riders. Matched without case against the name, or the id without one.
+# Stations for the operator, not for riders. Compared with the name, or the id if there is none, in any case.
 TEST_STATIONS = (
     r"\btest(ing)?\b",
     r"_test",
@@ -322,8 +322,8 @@ TEST_STATIONS = (
     r"^kiosk in a box",
 )
 
-# MDS trip types that are demand. With any other type the operator moves a vehicle.
+# MDS trip types that are demand. All other types are trips of the operator.
 RIDER_TRIPS = ("rider", "private", "shared", "reservation")
 
-# Cells that mean "nothing here".
+# Cells that stand for a missing value.
 NULLS = ("", "NULL", "null", "\\N", "nan", "NaN", "None", "NA", "N/A")

@@ -1,4 +1,4 @@
-"""GBFS 1 to 3: station_status, station_information, free_bike_status and vehicle_status."""
+"""Read GBFS 1 to 3: station_status, station_information, free_bike_status and vehicle_status."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ _STATUS_KEYS = (
 
 
 def gbfs_feed(document: Any) -> Feed | None:
-    """The feed in a document, or ``None`` where it is no GBFS document."""
+    """Return the feed in a document; ``None`` if it is not GBFS."""
     if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
         return None
     data = document["data"]
@@ -58,18 +58,18 @@ def gbfs_feed(document: Any) -> Feed | None:
 
 
 def _updated(document: dict[str, Any], feed: Feed) -> Any:
-    """The time of the snapshot; ``None`` (with a note) where the document has none that is one."""
+    """Return the time of the snapshot; ``None`` if it is missing or, with a note, if it is not valid."""
     if "last_updated" not in document:
         return None
     try:
         return moment(document["last_updated"], "last_updated")
     except BadItem as error:
-        feed.notes.append(f"{error}; last_reported of each station is used")
+        feed.notes.append(f"{error}; using last_reported of each station instead")
         return None
 
 
 def _station_status(document: dict[str, Any], found: list[Any], version: str) -> Feed:
-    """A row per station. A snapshot tells what holds when it was made, even if a station reported before."""
+    """Read one row per station. Its time is that of the snapshot, even if the station reported earlier."""
     feed = Feed("status", f"GBFS {version} station_status", STATUS)
     updated = _updated(document, feed)
     seen: set[str] = set()
@@ -179,5 +179,5 @@ def _station_information(found: list[Any], version: str) -> Feed:
 
 
 def shown_pairs(pairs: dict[str, str]) -> str:
-    """Attributes of a station packed into one cell."""
+    """Return the attributes of a station as the text of one cell."""
     return "\x1e".join(f"{key}\x1f{value}" for key, value in pairs.items())

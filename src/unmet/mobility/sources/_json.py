@@ -1,4 +1,4 @@
-"""JSON feeds, parsed without trust, as rows of named text cells."""
+"""Read JSON feeds into rows, checking every value."""
 
 import json
 import math
@@ -15,9 +15,9 @@ MAX_JSON = 512 * 2**20
 
 @dataclass
 class Feed:
-    """One JSON document as a table: cells by item number, and the items that were refused."""
+    """A JSON document as a table: numbered rows, and the items that were rejected."""
 
-    kind: Kind | None  # None: a known feed that holds nothing of use here
+    kind: Kind | None  # None: a known feed that is not needed here
     format: str
     header: list[str] = field(default_factory=list)
     rows: list[tuple[int, list[Any]]] = field(default_factory=list)
@@ -30,13 +30,13 @@ class Feed:
 
 
 class BadItem(ValueError):
-    """One item of a feed cannot be used; the message says why."""
+    """An item of a feed cannot be used; the message says why."""
 
 
 def load_json(path: Path, name: str) -> Any:
-    """The document in a file; numbers that are not finite come back as such and are refused per item."""
+    """Return the document in a file. Infinite and NaN numbers are allowed here and rejected item by item."""
     if path.stat().st_size > MAX_JSON:
-        raise ValueError(f"{name} is a JSON file of more than {MAX_JSON:,} bytes; refused")
+        raise ValueError(f"{name} is a JSON file of more than {MAX_JSON:,} bytes; split it")
     data = path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
@@ -45,13 +45,13 @@ def load_json(path: Path, name: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError(f"{name} is JSON nested too deeply; refused") from None
+        raise ValueError(f"{name} is JSON that is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{name} is not JSON: {' '.join(str(error).split())[:150]}") from None
 
 
 def items(feed: Feed, found: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered objects of a list; anything else in it is rejected."""
+    """Yield the objects of a list with their numbers; reject everything else in it."""
     for number, item in enumerate(found if isinstance(found, list) else [], start=1):
         if isinstance(item, dict):
             yield number, item
@@ -60,7 +60,7 @@ def items(feed: Feed, found: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def shown(item: Any) -> str:
-    """An item as short text for the table of rejects."""
+    """Return an item as short text for the table of rejects."""
     try:
         return json.dumps(item, ensure_ascii=True, default=str)[:500]
     except (ValueError, RecursionError):
@@ -68,7 +68,7 @@ def shown(item: Any) -> str:
 
 
 def identifier(item: dict[str, Any], *names: str) -> str:
-    """The first of several ids that is there, as text."""
+    """Return the first of these ids that the item has, as text."""
     for name in names:
         value = item.get(name)
         if isinstance(value, bool) or value is None:
@@ -79,7 +79,7 @@ def identifier(item: dict[str, Any], *names: str) -> str:
 
 
 def whole(item: dict[str, Any], *names: str, most: int = 1_000_000) -> int | None:
-    """The first of several counts that is there; ``None`` where none is."""
+    """Return the first of these counts that the item has; ``None`` if it has none."""
     for name in names:
         value = item.get(name)
         if value is None:
@@ -96,7 +96,7 @@ def whole(item: dict[str, Any], *names: str, most: int = 1_000_000) -> int | Non
 
 
 def finite(value: Any, name: str) -> float:
-    """A JSON number that is one."""
+    """Return a JSON value as a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise BadItem(f"{name} is not a number")
     try:
@@ -109,7 +109,7 @@ def finite(value: Any, name: str) -> float:
 
 
 def degrees(value: Any, name: str, limit: float) -> float:
-    """A coordinate within its range."""
+    """Return a coordinate, which must lie between -limit and limit."""
     number = finite(value, name)
     if abs(number) > limit:
         raise BadItem(f"{name} outside ±{limit:g}")
@@ -117,7 +117,7 @@ def degrees(value: Any, name: str, limit: float) -> float:
 
 
 def truth(item: dict[str, Any], name: str, default: bool | None) -> bool | None:
-    """A flag written as true/false or 1/0."""
+    """Return a flag written as true/false or 1/0."""
     value = item.get(name, default)
     if value is None or isinstance(value, bool):
         return value
@@ -127,12 +127,12 @@ def truth(item: dict[str, Any], name: str, default: bool | None) -> bool | None:
 
 
 def moment(value: Any, name: str, unit: str = "s") -> datetime:
-    """A POSIX number (seconds, or milliseconds for ``unit="ms"``) or an RFC 3339 text, as naive UTC."""
+    """Return a time as naive UTC. It is RFC 3339 text, or POSIX time in seconds or milliseconds (`unit`)."""
     if isinstance(value, str):
         try:
             parsed = datetime.fromisoformat(value.strip().replace("Z", "+00:00").replace("z", "+00:00"))
         except ValueError:
-            raise BadItem(f"{name} is no time") from None
+            raise BadItem(f"{name} is not a time") from None
         if parsed.tzinfo is None:
             raise BadItem(f"{name} has no zone")
         try:
@@ -155,12 +155,12 @@ def moment(value: Any, name: str, unit: str = "s") -> datetime:
 
 
 def stamp(when: datetime) -> str:
-    """A naive UTC time as the text that the readers take for UTC."""
+    """Return a naive UTC time as text that says it is UTC."""
     return when.isoformat(timespec="microseconds") + "Z"
 
 
 def localised(value: Any) -> str | None:
-    """A name: a text, or (GBFS 3) the English or first of an array of localised texts."""
+    """Return a name: a text or, in GBFS 3, the English text of a list, else its first one."""
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, list):

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from unmet.mobility.sources._formats import ALIASES, FIELDS, FORMATS, TRIP_FIELDS, Format, Kind
 
 DELIMITERS = (",", ";", "\t", "|")
-OWN = "your columns"  # name of the layout that a caller describes with `columns=`
+OWN = "your columns"  # name of the layout given with `columns=`
 
 
 class NotRecognised(ValueError):
-    """A file that fits no known layout, or holds something else than was asked for."""
+    """A file has no known layout, or does not hold what was asked for."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A format applied to one header: the positions of the columns of each field."""
+    """Where the columns of each field are in a file with this header."""
 
     format: Format
     header: tuple[str, ...]
@@ -27,18 +27,18 @@ class Layout:
         return self.format.kind
 
     def column(self, name: str) -> int | None:
-        """Return the position of a column by its header; ``None`` if there is no such column."""
+        """Return the position of a column; ``None`` if there is no such column."""
         names = [normalised(text) for text in self.header]
         return names.index(normalised(name)) if normalised(name) in names else None
 
 
 def normalised(text: str) -> str:
-    """Return a header without case, blanks and punctuation: ``"Start Station ID"`` → ``"startstationid"``."""
+    """Return a header in lower case without spaces and punctuation, such as ``"startstationid"``."""
     return re.sub(r"[^0-9a-z]+", "", text.casefold())
 
 
 def split_header(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a header line; a line that is not CSV gives rough cells, for messages only."""
+    """Return the cells of a header line; if it is not valid CSV, roughly, to show in a message."""
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, strict=True), [])]
     except csv.Error:
@@ -46,7 +46,7 @@ def split_header(line: str, delimiter: str) -> list[str]:
 
 
 def parse_header(line: str) -> tuple[str, list[str]]:
-    """Return the delimiter that gives the most cells, and the cells."""
+    """Return the delimiter that splits the line into the most cells, and these cells."""
     line = line.lstrip("\ufeff").rstrip("\r\n")
     return max(((mark, split_header(line, mark)) for mark in DELIMITERS), key=lambda pair: len(pair[1]))
 
@@ -60,7 +60,7 @@ def _positions(spec: str, names: list[str]) -> tuple[int, ...]:
 
 
 def match(format: Format, header: list[str]) -> Layout | None:
-    """Apply a format to a header; ``None`` if a column that it needs is missing."""
+    """Return the layout of a header in this format; ``None`` if a required column is missing."""
     names = [normalised(cell) for cell in header]
     found = {name: _positions(spec, names) for name, spec in format.columns.items()}
     found = {name: where for name, where in found.items() if where}
@@ -70,7 +70,7 @@ def match(format: Format, header: list[str]) -> Layout | None:
 
 
 def recognise(header: list[str], columns: dict[str, str] | None = None) -> Layout | None:
-    """Return the layout that explains most columns; the caller's own `columns` come first."""
+    """Return the layout with the most matching columns; prefer the caller's `columns`."""
     if columns:
         own = Format(OWN, "trips", {key: _own(value) for key, value in columns.items()}, tuple(columns))
         layout = match(own, header)
@@ -92,26 +92,28 @@ def check_columns(columns: dict[str, str] | None) -> dict[str, str] | None:
     unknown = sorted(set(mapping) - set(TRIP_FIELDS))
     if unknown:
         raise ValueError(
-            f"columns has unknown field {unknown[0]!r}; known: {', '.join(TRIP_FIELDS)}, {', '.join(ALIASES)}"
+            f"columns has unknown field {unknown[0]!r}; use any of {', '.join([*TRIP_FIELDS, *ALIASES])}"
         )
     if "start" not in mapping:
-        raise ValueError("columns must name the column of the start time: columns={'start': …}")
+        raise ValueError("columns must name the column of the start time as field 'start'")
     if not all(isinstance(value, str) and normalised(value) for value in mapping.values()):
-        raise ValueError("columns must map a field to the name of a column, as in {'start': 'Departure'}")
+        raise ValueError(
+            "columns must give the name of a column for each field, for instance 'Departure' for 'start'"
+        )
     return mapping
 
 
 def refusal(name: str, header: list[str], kind: Kind) -> str:
-    """Return one line that says what was looked for in a file and what was found."""
+    """Return a message that says what a file should have and what was found."""
     wanted = {"trips": "trip", "status": "status", "stations": "station"}[kind]
     known = sorted({format.name for format in FORMATS if format.kind == kind})
     shown = ", ".join(repr(cell[:40]) for cell in header[:20]) or "nothing"
     more = f" and {len(header) - 20} more" if len(header) > 20 else ""
     remedy = (
-        "; if it holds trips, name its columns: columns={'start': …, 'station': …}" if kind == "trips" else ""
+        "; if it holds trips, name its columns with columns= (at least 'start')" if kind == "trips" else ""
     )
     fields = " ".join(FIELDS[kind])
     return (
-        f"{name} is no {wanted} file that is known: looked for the columns of {', '.join(known)} "
+        f"{name} is not a known {wanted} file: looked for the columns of {', '.join(known)} "
         f"(fields: {fields}), found {shown}{more}{remedy}"
     )

@@ -1,4 +1,4 @@
-"""MDS 1.2 and 2.0: trips, and status changes or events of vehicles."""
+"""Read MDS 1.2 and 2.0: trips, and status changes or events of vehicles."""
 
 from typing import Any
 
@@ -31,8 +31,8 @@ TRIPS = [
 
 
 def mds_feed(document: Any) -> Feed | None:
-    """The feed in a document, or ``None`` where it is no MDS document."""
-    if not isinstance(document, dict) or "version" not in document:  # the specification demands it
+    """Return the feed in a document; ``None`` if it is not MDS."""
+    if not isinstance(document, dict) or "version" not in document:  # required by the specification
         return None
     data = document["data"] if isinstance(document.get("data"), dict) else document
     version = str(document["version"])[:8]
@@ -45,7 +45,7 @@ def mds_feed(document: Any) -> Feed | None:
 
 
 def _point(value: Any) -> tuple[float | None, float | None, str | None]:
-    """Latitude, longitude and stop of a location: a GeoJSON point (1.2) or ``lat``/``lng`` (2.0)."""
+    """Return latitude, longitude and stop of a location: a GeoJSON point (1.2) or ``lat``/``lng`` (2.0)."""
     if not isinstance(value, dict):
         return None, None, None
     properties = value["properties"] if isinstance(value.get("properties"), dict) else value
@@ -76,7 +76,7 @@ def _ends(item: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _trips(found: list[Any], version: str) -> Feed:
-    """Trips of every type; those that are no rides carry their type, by which they are flagged."""
+    """Read trips of every type. Trips of the operator keep their type and are flagged later."""
     feed = Feed("trips", f"MDS {version} trips", TRIPS)
     for number, item in items(feed, found):
         try:

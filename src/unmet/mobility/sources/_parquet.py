@@ -1,13 +1,13 @@
-"""Parquet files: columns keep the type that their field wants, all others become text."""
+"""Parquet files: columns that already have the type of their field keep it, all others become text."""
 
 from pathlib import Path
 
 import duckdb
 
-from unmet.mobility.sources._cells import Cells
 from unmet.mobility.sources._files import short
 from unmet.mobility.sources._formats import FIELD_TYPES
 from unmet.mobility.sources._layouts import Layout
+from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._tables import count
 from unmet.tables import identifier, literal_path
 
@@ -17,14 +17,14 @@ def parquet_columns(con: duckdb.DuckDBPyConnection, path: Path, name: str) -> di
     try:
         found = con.execute(f"DESCRIBE SELECT * FROM read_parquet({literal_path(path)})").fetchall()
     except duckdb.Error as error:
-        raise ValueError(f"{name} is a damaged Parquet file: {short(error)}") from None
+        raise ValueError(f"{name} is a damaged Parquet file; get it again: {short(error)}") from None
     return {str(row[0]): str(row[1]) for row in found}
 
 
-def parquet_cells(
+def parquet_relation(
     con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, columns: dict[str, str]
-) -> Cells:
-    """Return the cells of a Parquet file."""
+) -> Relation:
+    """Return a Parquet file as a relation."""
     kinds = list(columns.values())
     types = {
         where[0]: kind
@@ -44,4 +44,4 @@ def parquet_cells(
         f"SELECT * EXCLUDE (line) FROM {table} WHERE line <= 100 OR line > {rows - 100}"
     ).fetchall()
     samples = [["" if cell is None else str(cell) for cell in row] for row in found]
-    return Cells(layout, table, "line", rows, samples, types)
+    return Relation(layout, table, "line", rows, samples, types)

@@ -1,4 +1,4 @@
-"""The road of every source: list, unpack, recognise, insert the sound rows, account for all others."""
+"""Read sources: list, unpack and recognise them, insert valid rows, account for all others."""
 
 import shutil
 import tempfile
@@ -10,11 +10,10 @@ from typing import Any, Protocol
 import duckdb
 
 from unmet.mobility.sources._account import Account
-from unmet.mobility.sources._cells import Cells
 from unmet.mobility.sources._csv import (
     count_lines,
-    csv_cells,
-    numbered_cells,
+    csv_relations,
+    numbered_relation,
     read_header,
     sample_rows,
     write_rows,
@@ -25,22 +24,27 @@ from unmet.mobility.sources._gbfs import gbfs_feed
 from unmet.mobility.sources._json import Feed, load_json
 from unmet.mobility.sources._layouts import OWN, Layout, NotRecognised, recognise, refusal
 from unmet.mobility.sources._mds import mds_feed
-from unmet.mobility.sources._parquet import parquet_cells, parquet_columns
+from unmet.mobility.sources._parquet import parquet_columns, parquet_relation
+from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._repair import Reject, repair, texts_of
 from unmet.mobility.sources._tables import count
 from unmet.tables import private_folder
 
 Progress = Callable[[str, int, int], None]
-_MANY = 200_000  # rows of feeds that are inserted together
+_MANY = 200_000  # rows of feeds to insert at once
 _CANNOT_READ = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """How cells become rows of ``new_…``: `sql` takes the SQL of the cells and returns that of the rows.
+    """How a relation becomes rows of a table ``new_…``.
 
-    The rows have the listed `columns`, and `line`, `reason` and `left_out`. A row with a reason is rejected.
-    `filtered` says that sound rows may be left out.
+    Attributes
+    ----------
+    table, columns : where to insert the rows.
+    sql : takes SQL for the cells and returns SQL for the rows: `columns`, and `line`, `reason` and
+        `left_out`. A row with a reason is rejected.
+    filtered : whether valid rows may be left out.
     """
 
     table: str
@@ -51,7 +55,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Inserted:
-    """What became of the rows of a source: `rows` were inserted; `rejects` have a line and a reason."""
+    """What happened to the rows of a source: how many were inserted, and lines and reasons of the rejects."""
 
     rows: int
     rejects: list[tuple[int, str]] = field(default_factory=list)
@@ -64,11 +68,11 @@ class Destination(Protocol):
 
     kind: Kind
 
-    def rows(self, cells: Cells, source: str) -> Rows:
-        """Say how the cells of a source become rows."""
+    def rows(self, relation: Relation, source: str) -> Rows:
+        """Return how a source becomes rows."""
 
-    def finish(self, cells: Cells, rows: Rows, inserted: Inserted) -> None:
-        """Complete the rows of a source that were just inserted."""
+    def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
+        """Complete the rows of a source after they are inserted."""
 
 
 @dataclass
@@ -77,8 +81,8 @@ class SourceReader:
 
     con: duckdb.DuckDBPyConnection
     destination: Destination
-    columns: dict[str, str] | None  # what a caller says about a layout of their own
-    as_text: tuple[str, ...]  # columns that are compared as text
+    columns: dict[str, str] | None  # the caller's own layout
+    as_text: tuple[str, ...]  # columns to compare as text
     max_bytes: int
     account: Account = field(init=False)
 
@@ -88,7 +92,7 @@ class SourceReader:
         self._feeds: dict[tuple[str, ...], tuple[Feed, list[list[Any]]]] = {}
 
     def read(self, paths: Paths, progress: Progress | None) -> Account:
-        """Read every source in order; afterwards each of its lines is accounted for."""
+        """Read every source in order, and account for each of its lines."""
         if self.max_bytes < 1:
             raise ValueError(f"max_bytes must be positive, got {self.max_bytes!r}")
         sources = list_sources(paths, self.account.notes)
@@ -126,7 +130,7 @@ class SourceReader:
             if content == "json":
                 self._read_json(source, path)
                 return
-            self._insert_feeds()  # rows stand in the order of the sources
+            self._insert_feeds()  # keep rows in the order of the sources
             if content == "parquet":
                 self._read_parquet(source, path)
             else:
@@ -136,22 +140,22 @@ class SourceReader:
         self.account.write_many_rejects(self._folder)
 
     def _read_csv(self, source: Source, path: Path) -> None:
-        """Read a regular file as it is, any other after a repair."""
+        """Read a CSV file; repair it first if it is irregular."""
         delimiter, header = read_header(path)
         layout = self._recognise(source, header)
         lines = count_lines(path)
         trouble = lines.trouble
         if trouble is None:
-            for cells in csv_cells(path, layout, delimiter, lines, self.as_text):
+            for relation in csv_relations(path, layout, delimiter, lines, self.as_text):
                 try:
-                    inserted = self._insert(cells, source.name)
+                    inserted = self._insert(relation, source.name)
                 except _CANNOT_READ:
                     continue
                 if inserted is not None:
                     self._account(source, layout, lines.number, 1, inserted, path)
                     return
                 break
-            trouble = "DuckDB and the count of lines disagree"
+            trouble = "DuckDB finds a different number of lines"
         self._repair_csv(source, path, layout, delimiter, trouble)
 
     def _repair_csv(self, source: Source, path: Path, layout: Layout, delimiter: str, trouble: str) -> None:
@@ -167,7 +171,7 @@ class SourceReader:
         if done.good:
             samples = sample_rows(path, delimiter, width)
             try:
-                inserted = self._insert(numbered_cells(clean, layout, done.good, samples), source.name)
+                inserted = self._insert(numbered_relation(clean, layout, done.good, samples), source.name)
             except _CANNOT_READ:
                 inserted = None
         if inserted is None:
@@ -180,13 +184,13 @@ class SourceReader:
         columns = parquet_columns(self.con, path, source.name)
         layout = self._recognise(source, list(columns))
         try:
-            cells = parquet_cells(self.con, path, layout, columns)
-            inserted = self._insert(cells, source.name)
+            relation = parquet_relation(self.con, path, layout, columns)
+            inserted = self._insert(relation, source.name)
         except duckdb.Error as error:
             raise ValueError(f"{source.name} cannot be read: {short(error)}") from None
         if inserted is None:
             raise ValueError(f"{source.name} cannot be read: its rows do not add up")
-        self._account(source, layout, cells.rows, 0, inserted, None)
+        self._account(source, layout, relation.rows, 0, inserted, None)
 
     def _read_json(self, source: Source, path: Path) -> None:
         account = self.account
@@ -195,7 +199,7 @@ class SourceReader:
         except ValueError as error:
             if not source.searched:
                 raise
-            # One broken snapshot among many is a reject; the others are read.
+            # Reject one broken snapshot of many and read the others.
             account.add_rejects(source.name, [(0, "the file cannot be read", str(error)[:500])])
             account.add_file(source.name, "JSON", 1, 0, 1)
             return
@@ -203,7 +207,7 @@ class SourceReader:
         if feed is None:
             keys = list(document)[:10] if isinstance(document, dict) else [type(document).__name__]
             raise NotRecognised(
-                f"{source.name} is no GBFS or MDS feed that is known: looked for data.stations, data.bikes, "
+                f"{source.name} is not a known GBFS or MDS feed: looked for data.stations, data.bikes, "
                 f"data.vehicles, trips or status_changes, found {', '.join(map(repr, keys))}"
             )
         self._check_kind(source, feed.kind, feed.format)
@@ -212,12 +216,12 @@ class SourceReader:
         account.add_file(source.name, feed.format, feed.items, 0, len(feed.rejects))
         _, rows = self._feeds.setdefault(tuple(feed.header), (feed, []))
         rows += [[number, *cells] for number, cells in feed.rows]
-        # Snapshots are small and many, so they are inserted together. A trip carries the name of its source.
+        # Insert many small snapshots at once. Trips are inserted by source, because they carry its name.
         if self.kind == "trips" or len(rows) > _MANY:
             self._insert_feeds(source.name)
 
     def _insert_feeds(self, source: str = "feeds") -> None:
-        """Insert the rows of feeds that wait, those with the same columns together."""
+        """Insert the rows of feeds that are waiting; rows with the same columns go together."""
         path = self._folder / "feed.csv"
         for feed, rows in self._feeds.values():
             if not rows:
@@ -227,9 +231,11 @@ class SourceReader:
             format = Format(feed.format, self.kind, {name: name for name in names}, needs=(), times="utc")
             few = rows[:50] + rows[-50:]
             samples = [["" if cell is None else str(cell) for cell in row[1:]] for row in few]
-            cells = numbered_cells(path, Layout(format, tuple(names), names), len(rows), samples, nulls=("",))
+            relation = numbered_relation(
+                path, Layout(format, tuple(names), names), len(rows), samples, nulls=("",)
+            )
             try:
-                inserted = self._insert(cells, source)
+                inserted = self._insert(relation, source)
             except duckdb.Error as error:
                 raise ValueError(f"{source} cannot be read: {short(error)}") from None
             finally:
@@ -246,35 +252,35 @@ class SourceReader:
         self._check_kind(source, layout.kind, layout.format.name)
         if self.columns and layout.format.name != OWN:
             self.account.notes.append(
-                f"{source.name}: has not all of the given columns; read as {layout.format.name}"
+                f"{source.name}: does not have all of the given columns; read as {layout.format.name}"
             )
         return layout
 
     def _check_kind(self, source: Source, kind: Kind | None, name: str) -> None:
         if kind != self.kind:
-            raise NotRecognised(f"{source.name} holds {kind or 'nothing of use'} ({name}), not {self.kind}")
+            raise NotRecognised(f"{source.name} holds {kind or 'nothing to read'} ({name}), not {self.kind}")
 
-    def _insert(self, cells: Cells, source: str) -> Inserted | None:
-        """Insert the sound rows of a source; ``None``, and nothing inserted, where rows are missing."""
-        rows = self.destination.rows(cells, source)
+    def _insert(self, relation: Relation, source: str) -> Inserted | None:
+        """Insert the valid rows of a source. Insert none and return None if the rows do not add up."""
+        rows = self.destination.rows(relation, source)
         inserted = None
-        if cells.positional and not rows.filtered:
-            inserted = self._attempt(_insert_all, cells, rows)
+        if relation.positional and not rows.filtered:
+            inserted = self._attempt(_insert_all, relation, rows)
         if inserted is None:
-            inserted = self._attempt(_insert_sound, cells, rows)
+            inserted = self._attempt(_insert_sound, relation, rows)
         if inserted is not None:
-            self.destination.finish(cells, rows, inserted)
+            self.destination.finish(relation, rows, inserted)
         return inserted
 
     def _attempt(
         self,
-        insert: Callable[[duckdb.DuckDBPyConnection, Cells, Rows], Inserted | None],
-        cells: Cells,
+        insert: Callable[[duckdb.DuckDBPyConnection, Relation, Rows], Inserted | None],
+        relation: Relation,
         rows: Rows,
     ) -> Inserted | None:
         self.con.execute("BEGIN")
         try:
-            inserted = insert(self.con, cells, rows)
+            inserted = insert(self.con, relation, rows)
         except BaseException:
             self.con.execute("ROLLBACK")
             raise
@@ -291,7 +297,7 @@ class SourceReader:
         path: Path | None,
         broken: int = 0,
     ) -> None:
-        """Note what became of the lines of a file; `path` leads to the text of rejected lines."""
+        """Record what happened to the lines of a file; the text of rejected lines comes from `path`."""
         numbers = [line for line, _ in inserted.rejects]
         texts = texts_of(path, numbers) if path is not None and numbers else {}
         self.account.add_rejects(
@@ -301,23 +307,23 @@ class SourceReader:
         self.account.add_file(source.name, layout.format.name, lines, headers, broken + len(numbers))
 
 
-def _insert_all(con: duckdb.DuckDBPyConnection, cells: Cells, rows: Rows) -> Inserted | None:
-    """Insert rows that are all sound, without their lines: DuckDB then uses all cores and keeps the order."""
-    done = count(con, f"{_insert_into(rows)} FROM ({rows.sql(cells.select(False))}) WHERE reason IS NULL")
-    return Inserted(done, numbered=False) if done == cells.rows else None
+def _insert_all(con: duckdb.DuckDBPyConnection, relation: Relation, rows: Rows) -> Inserted | None:
+    """Insert rows without line numbers, which lets DuckDB use all cores. Works only if all rows are valid."""
+    done = count(con, f"{_insert_into(rows)} FROM ({rows.sql(relation.select(False))}) WHERE reason IS NULL")
+    return Inserted(done, numbered=False) if done == relation.rows else None
 
 
-def _insert_sound(con: duckdb.DuckDBPyConnection, cells: Cells, rows: Rows) -> Inserted | None:
-    """Insert the sound rows with their lines, and find out about the others."""
-    sql = rows.sql(cells.select(True))
+def _insert_sound(con: duckdb.DuckDBPyConnection, relation: Relation, rows: Rows) -> Inserted | None:
+    """Insert the valid rows with their line numbers, and return the rejects."""
+    sql = rows.sql(relation.select(True))
     done = count(con, f"{_insert_into(rows)} FROM ({sql}) WHERE reason IS NULL AND NOT left_out")
-    if done == cells.rows:
+    if done == relation.rows:
         return Inserted(done)
     rejects = con.execute(f"SELECT line, reason FROM ({sql}) WHERE reason IS NOT NULL ORDER BY 1").fetchall()
     left_out = 0
     if rows.filtered:
         left_out = count(con, f"SELECT count(*) FROM ({sql}) WHERE reason IS NULL AND left_out")
-    fits = done + len(rejects) + left_out == cells.rows
+    fits = done + len(rejects) + left_out == relation.rows
     return Inserted(done, rejects, left_out) if fits else None
 
 

@@ -1,4 +1,4 @@
-"""Repair an irregular CSV file: read it line by line and write the sound lines, numbered, to a clean file."""
+"""Repair an irregular CSV file: read it line by line and write the valid lines, numbered, to a new file."""
 
 import csv
 import itertools
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-LONGEST = 1_000_000  # bytes of a line that may still be a row
+LONGEST = 1_000_000  # bytes; longer lines are rejected
 Reject = tuple[int, str, str]  # line, reason, text
 
 
 @dataclass
 class Repaired:
-    """What a repair found: `lines` in all, of which `good` were written."""
+    """How many lines a file has, and how many `good` ones were written."""
 
     lines: int = 0
     good: int = 0
@@ -22,7 +22,7 @@ class Repaired:
 
 
 def physical_lines(file: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Yield lines and whether each is too long; of such a line only the beginning is kept."""
+    """Yield each line and whether it is too long; a line that is too long is cut."""
     while line := file.readline(LONGEST + 2):
         if len(line) <= LONGEST or line.endswith(b"\n"):
             yield line, len(line) > LONGEST + 1
@@ -33,10 +33,10 @@ def physical_lines(file: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
 
 
 def repair(path: Path, target: IO[str], delimiter: str, width: int, rejects: list[Reject]) -> Repaired:
-    """Copy the sound lines of a file to `target` as ``line,cell,…`` and append the others to `rejects`.
+    """Copy the valid lines of a file to `target` as ``line,cell,…`` and append the others to `rejects`.
 
-    A line is sound if it is CSV by itself and has `width` cells. A record that runs over several lines is
-    not read: each of its lines is rejected. Bytes that are not UTF-8 are read as Latin-1 (Windows-1252).
+    A line is valid if it is CSV on its own and has `width` cells. Each line of a record that runs over
+    several lines is rejected. Bytes that are not UTF-8 are read as Latin-1 (Windows-1252).
     """
     done = Repaired()
     rows = csv.writer(target, lineterminator="\n")
@@ -85,7 +85,7 @@ def _cells(text: str, delimiter: str, width: int) -> tuple[list[str], str]:
 
 
 def texts_of(path: Path, lines: list[int]) -> dict[int, str]:
-    """Return the text of some physical lines, shortened."""
+    """Return the start of the text of these physical lines."""
     wanted, found = set(lines), {}
     last = max(wanted, default=0)
     with open(path, "rb") as file:

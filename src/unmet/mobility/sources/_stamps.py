@@ -1,11 +1,11 @@
-"""SQL that reads time stamps as operators write them."""
+"""SQL that parses time stamps in the forms that operators use."""
 
 import re
 from datetime import datetime
 
 from unmet.mobility.sources._clock import FIRST_YEAR, LAST_YEAR
 
-# Stamps without a zone. Slashes are month first, as in the United States, unless a file proves otherwise.
+# Stamps without a zone. Dates with slashes have the month first, unless the file shows otherwise.
 PLAIN = (
     "%Y-%m-%d %H:%M:%S.%f",
     "%Y-%m-%d %H:%M:%S",
@@ -25,7 +25,7 @@ MONTH_FIRST = (
     "%m/%d/%Y %I:%M %p",
 )
 DAY_FIRST = tuple(form.replace("%m/%d", "%d/%m") for form in MONTH_FIRST)
-# Stamps that say UTC themselves.
+# Stamps that say they are UTC.
 UTC_FORMS = (
     "%Y-%m-%dT%H:%M:%SZ",
     "%Y-%m-%dT%H:%M:%S.%fZ",
@@ -42,7 +42,7 @@ def _list(forms: tuple[str, ...]) -> str:
 
 
 def guess(samples: list[str], day_first: bool = False) -> str | None:
-    """The form of the first sample that is a stamp without a zone; it is tried first for speed."""
+    """Return the form of the first sample that is a stamp without a zone; trying it first is faster."""
     for sample in samples:
         for form in PLAIN + (DAY_FIRST if day_first else MONTH_FIRST):
             try:
@@ -54,7 +54,7 @@ def guess(samples: list[str], day_first: bool = False) -> str | None:
 
 
 def years_of(samples: list[str]) -> tuple[int, int]:
-    """First and last year that samples of stamps name; of no sample, this century's first decades."""
+    """Return the first and last year in samples of stamps; 2010 and 2030 if there are none."""
     found = [
         int(part) for text in samples for part in re.findall(r"(?<!\d)(?:19[89]|20\d)\d(?!\d)", text[:30])
     ]
@@ -62,14 +62,14 @@ def years_of(samples: list[str]) -> tuple[int, int]:
 
 
 def plain_time(text: str, form: str | None, day_first: bool) -> str:
-    """SQL for a stamp without a zone; NULL where the text is none. Strict: nothing may follow the stamp."""
+    """Return SQL for a stamp without a zone; NULL if the text is anything else or has more after it."""
     forms = PLAIN + (DAY_FIRST if day_first else MONTH_FIRST)
     quick = f"try_strptime({text}, '{form}'), " if form else ""
     return f"coalesce({quick}try_strptime({text}, {_list(forms)}))"
 
 
 def absolute_time(text: str) -> str:
-    """SQL for a stamp with Z, UTC or an offset, as naive UTC; NULL where the text is none."""
+    """Return SQL for a stamp with Z, UTC or an offset, as naive UTC; NULL if the text is anything else."""
     return (
         f"coalesce(try_strptime({text}, {_list(UTC_FORMS)}), "
         f"CASE WHEN regexp_full_match({text}, '{_OFFSET}') "
@@ -78,11 +78,11 @@ def absolute_time(text: str) -> str:
 
 
 def is_posix(number: str) -> str:
-    """SQL condition: a number of seconds since 1970 lies within the years that are believed."""
+    """Return an SQL condition: a number of seconds since 1970 lies within the accepted years."""
     return f"{number} BETWEEN 631152000 AND 4102444799"
 
 
 def posix_time(text: str) -> str:
-    """SQL for POSIX seconds as naive UTC; NULL where the text is none or no such time."""
+    """Return SQL for POSIX seconds as naive UTC; NULL if the text is anything else or out of range."""
     number = f"try_cast({text} AS BIGINT)"
     return f"CASE WHEN {is_posix(number)} THEN make_timestamp({number} * 1000000) END"

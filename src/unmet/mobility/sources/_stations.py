@@ -1,14 +1,14 @@
-"""Read stations, and give every station one id in trips and status."""
+"""Read stations, and make trips and status use one id for each station."""
 
 import duckdb
 
 from unmet.mobility.sources._account import StationsReport
-from unmet.mobility.sources._cells import Cells, reason_sql
 from unmet.mobility.sources._duplicates import drop_repeated_records
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import STATION_FIELDS, Kind
 from unmet.mobility.sources._layouts import normalised
 from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
+from unmet.mobility.sources._relation import Relation, reason_sql
 from unmet.mobility.sources._tables import (
     begin_table,
     column_names,
@@ -20,7 +20,7 @@ from unmet.mobility.sources._tables import (
 from unmet.tables import literal, transaction
 
 _OTHER_IDS = ("short_name", "legacy_id", "external_id")
-_RENAMED_AT_ONCE = 4_000_000  # rows; changes are held in memory until they are written
+_RENAMED_AT_ONCE = 4_000_000  # rows; DuckDB holds changes in memory
 
 
 def read_stations(
@@ -31,13 +31,13 @@ def read_stations(
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
 ) -> StationsReport:
-    """Read stations into table ``stations``, which is replaced, and reconcile ids.
+    """Replace table ``stations``, and make trips and status use the same ids.
 
-    Takes GBFS ``station_information`` (versions 1 to 3) and CSV or Parquet tables of stations. The one id of
-    a station is its ``station_id``. Its ``short_name``, ``legacy_id`` and ``external_id`` lead to it, and so
-    does its name if no other station has it (table ``station_ids``). Trips and status, read before or after,
-    use that one id; ids that lead nowhere stay as they are and are counted in their reports. Further columns
-    are kept in ``station_attributes`` for ``read_trips(keep=…)``.
+    Reads GBFS ``station_information`` (versions 1 to 3) and CSV or Parquet tables of stations. A station is
+    identified by its ``station_id``. Its ``short_name``, ``legacy_id``, ``external_id`` and, if unique, its
+    name are replaced by that id in trips and status, whether they are read before or after (table
+    ``station_ids``). Unknown ids are kept and counted in the reports of trips and status. All other columns
+    go to ``station_attributes``, for ``read_trips(keep=…)``.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_stations(
         account.check(count(con, "SELECT count(*) FROM new_stations"), max_reject_share)
         repeated = _drop_repeated(con)
         if repeated:
-            account.notes.append(f"{repeated:,} further rows for stations already read; the last one counts")
+            account.notes.append(f"{repeated:,} rows repeat a station; the last row of each is used")
         reasons = account.reasons()
         with transaction(con):
             con.execute("DELETE FROM stations")
@@ -64,7 +64,7 @@ def read_stations(
             renamed = use_station_ids(con, "trips", ("start_place", "end_place"))
             renamed += use_station_ids(con, "vehicles", ("place",))
             renamed_records = use_station_ids(con, "status", ("place",))
-            if renamed_records:  # ids of one station may each have a record of one moment
+            if renamed_records:  # two ids of a station may both have a record of the same time
                 drop_repeated_records(con, "status")
             replace_rejects(con, "stations")
     except duckdb.Error as error:
@@ -84,7 +84,7 @@ def read_stations(
 
 
 def use_station_ids(con: duckdb.DuckDBPyConnection, table: str, columns: tuple[str, ...]) -> int:
-    """Replace other ids of stations in a table by the one id; return how many were replaced."""
+    """Replace other ids of stations in a table by their ``station_id``; return how many were replaced."""
     renamed = 0
     last = count(con, f"SELECT max(rowid) FROM {table}")
     for column in columns:
@@ -101,29 +101,29 @@ def use_station_ids(con: duckdb.DuckDBPyConnection, table: str, columns: tuple[s
 
 
 class _Stations:
-    """Where stations go."""
+    """How stations are read."""
 
     kind: Kind = "stations"
 
-    def rows(self, cells: Cells, source: str) -> Rows:
+    def rows(self, relation: Relation, source: str) -> Rows:
         columns = ", ".join((column_names("stations"), *_OTHER_IDS, "attributes"))
-        return Rows("new_stations", columns, lambda selected: _station_rows(selected, cells))
+        return Rows("new_stations", columns, lambda selected: _station_rows(selected, relation))
 
-    def finish(self, cells: Cells, rows: Rows, inserted: Inserted) -> None:
-        """Leave the rows as they are: stations carry no line."""
+    def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
+        """Do nothing: table ``stations`` has no line numbers."""
 
 
-def _station_rows(selected: str, cells: Cells) -> str:
-    """Return SQL of the stations: one row per row of the `selected` cells, nothing dropped."""
-    if "attributes" in cells.layout.positions:
-        attributes = cells.raw("attributes")
+def _station_rows(selected: str, relation: Relation) -> str:
+    """Return SQL for the stations, one row for each row of `selected`."""
+    if "attributes" in relation.layout.positions:
+        attributes = relation.raw("attributes")
     else:
         pairs = ", ".join(
             f"{literal(normalised(name) or name)} || chr(31) || trim(c{index})"
-            for index, name in enumerate(cells.layout.header)
+            for index, name in enumerate(relation.layout.header)
         )
         attributes = f"concat_ws(chr(30), {pairs})"
-    fields = ", ".join(f"{cells.text(name)} AS {name}_text" for name in STATION_FIELDS)
+    fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in STATION_FIELDS)
     texts = f"SELECT line, {fields}, {attributes} AS attributes FROM ({selected})"
     numbers = (
         "try_cast(lat_text AS DOUBLE) AS lat, try_cast(lng_text AS DOUBLE) AS lng, "
@@ -133,8 +133,8 @@ def _station_rows(selected: str, cells: Cells) -> str:
     checks = [
         ("place_text IS NULL", "no station id"),
         ("lat_text IS NULL OR lng_text IS NULL", "no lat and lon"),
-        ("lat IS NULL OR NOT abs(lat) <= 90", "lat is no latitude"),
-        ("lng IS NULL OR NOT abs(lng) <= 180", "lon is no longitude"),
+        ("lat IS NULL OR NOT abs(lat) <= 90", "lat is not a latitude"),
+        ("lng IS NULL OR NOT abs(lng) <= 180", "lon is not a longitude"),
         (f"capacity_text IS NOT NULL AND {docks} IS NULL", "capacity is not a number"),
         (f"NOT {docks} BETWEEN 0 AND 1000000 OR {docks} <> floor({docks})", "capacity makes no sense"),
     ]
@@ -156,7 +156,7 @@ def _drop_repeated(con: duckdb.DuckDBPyConnection) -> int:
 
 
 def _map_ids(con: duckdb.DuckDBPyConnection) -> list[str]:
-    """Fill ``station_ids`` with every other id that leads to exactly one station."""
+    """Fill ``station_ids`` with every other id that belongs to exactly one station; return notes."""
     con.execute("DELETE FROM station_ids")
     con.execute(
         """
@@ -174,7 +174,7 @@ def _map_ids(con: duckdb.DuckDBPyConnection) -> list[str]:
     )
     unclear = count(con, "SELECT count(*) FROM other_ids WHERE places > 1 AND rank = 1")
     con.execute("DROP TABLE other_ids")
-    return [f"{unclear:,} ids stand for several stations and lead to none"] if unclear else []
+    return [f"{unclear:,} ids belong to several stations and are ignored"] if unclear else []
 
 
 def _keep_attributes(con: duckdb.DuckDBPyConnection) -> None:

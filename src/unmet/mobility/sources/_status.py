@@ -3,12 +3,12 @@
 import duckdb
 
 from unmet.mobility.sources._account import Account, StatusReport
-from unmet.mobility.sources._cells import Cells, reason_sql
-from unmet.mobility.sources._clock import check_zone, to_utc
+from unmet.mobility.sources._clock import check_times, to_utc
 from unmet.mobility.sources._duplicates import drop_repeated_records
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import Kind
 from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
+from unmet.mobility.sources._relation import Relation, reason_sql
 from unmet.mobility.sources._stamps import (
     EARLIEST,
     LATEST,
@@ -45,21 +45,21 @@ def read_status(
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
 ) -> StatusReport:
-    """Read what could be rented, where and when, into tables ``status`` and ``vehicles``.
+    """Read availability over time into tables ``status`` and ``vehicles``.
 
-    ``status`` has one row per place and time: from GBFS ``station_status`` (versions 1 to 3), as single
-    snapshots or folders of them, and from CSV files of status events. A place that is not installed neither
-    rents nor takes back. ``vehicles`` has one row per vehicle and time: from ``free_bike_status``,
-    ``vehicle_status`` and MDS status changes. Items that make no sense go to table ``rejects``. The tables
-    are replaced when everything is read.
+    ``status`` has one row per place and time. It is read from GBFS ``station_status`` (versions 1 to 3), as
+    single snapshots or folders of them, and from CSV files of status events. A place that is not installed
+    counts as neither renting nor returning. ``vehicles`` has one row per vehicle and time. It is read from
+    ``free_bike_status``, ``vehicle_status`` and MDS status changes. Invalid items go to table ``rejects``.
+    The tables are replaced once everything is read.
 
     Parameters
     ----------
-    zone, times : as for :func:`read_trips`; only for CSV files whose stamps are clock times, not POSIX.
+    zone, times : as for :func:`read_trips`; used only for CSV files without POSIX times.
     max_reject_share : stop if a larger share of the rows is rejected.
     max_bytes, progress : as for :func:`read_trips`.
     """
-    check_zone(zone, times)
+    check_times(zone, times)
     ensure_tables(con)
     begin_table(con, "status")
     begin_table(con, "vehicles")
@@ -85,39 +85,39 @@ def read_status(
 
 
 class _Status:
-    """Where status goes: records of places to one table, those of vehicles to another."""
+    """How status is read: records of places into one table, those of vehicles into another."""
 
     kind: Kind = "status"
 
     def __init__(self, zone: str | None, times: str) -> None:
         self.zone, self.times = zone, times
 
-    def rows(self, cells: Cells, source: str) -> Rows:
-        local = self.times == "local" and cells.layout.format.times != "utc"
-        if local and self.zone is None and guess(cells.sampled("at")) is not None:
+    def rows(self, relation: Relation, source: str) -> Rows:
+        local = self.times == "local" and relation.layout.format.times != "utc"
+        if local and self.zone is None and guess(relation.sampled("at")) is not None:
             raise ValueError(
-                f"{source} has local times: say where with zone='America/New_York' or the like, "
+                f"{source} has local times: give their zone, for instance zone='America/New_York', "
                 "or times='utc' if they are UTC"
             )
         zone = self.zone if local else None
-        if "vehicle_id" in cells.layout.positions:
+        if "vehicle_id" in relation.layout.positions:
             columns = column_names("vehicles")
-            return Rows("new_vehicles", columns, lambda selected: _vehicle_rows(selected, cells, zone))
+            return Rows("new_vehicles", columns, lambda selected: _vehicle_rows(selected, relation, zone))
         return Rows(
-            "new_status", column_names("status"), lambda selected: _status_rows(selected, cells, zone)
+            "new_status", column_names("status"), lambda selected: _status_rows(selected, relation, zone)
         )
 
-    def finish(self, cells: Cells, rows: Rows, inserted: Inserted) -> None:
-        """Leave the rows as they are: records carry no line."""
+    def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
+        """Do nothing: the tables have no line numbers."""
 
 
-def _status_rows(selected: str, cells: Cells, zone: str | None) -> str:
-    """Return SQL of the records of places: one row per row of the `selected` cells, nothing dropped."""
-    fields = ", ".join(f"{cells.text(name)} AS {name}_text" for name in ("place", "at", *_COUNTS, *_FLAGS))
+def _status_rows(selected: str, relation: Relation, zone: str | None) -> str:
+    """Return SQL for the records of places, one row for each row of `selected`."""
+    fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in ("place", "at", *_COUNTS, *_FLAGS))
     counts = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}_number" for name in _COUNTS)
-    flags = ", ".join(f"{_truth(cells, name)} AS {name}_flag" for name in _FLAGS)
+    flags = ", ".join(f"{_truth(relation, name)} AS {name}_flag" for name in _FLAGS)
     texts = f"SELECT line, {fields} FROM ({selected})"
-    read = f"SELECT *, {_moment(cells, zone)} AS moment, {counts}, {flags} FROM ({texts})"
+    read = f"SELECT *, {_moment(relation, zone)} AS moment, {counts}, {flags} FROM ({texts})"
     checks = [*_time_checks(), ("place_text IS NULL", "no station id")]
     checks.append(("available_text IS NULL", "no number of vehicles"))
     for name, words in _COUNTS.items():
@@ -147,16 +147,16 @@ def _status_rows(selected: str, cells: Cells, zone: str | None) -> str:
 
 
 def _whole(name: str) -> str:
-    """SQL condition: a count is a whole number that makes sense."""
+    """Return an SQL condition: a count is a whole number within limits."""
     number = f"{name}_number"
     return f"{number} BETWEEN 0 AND {_MOST} AND {number} = floor({number})"
 
 
-def _vehicle_rows(selected: str, cells: Cells, zone: str | None) -> str:
-    """Return SQL of the records of vehicles, which come from feeds only."""
+def _vehicle_rows(selected: str, relation: Relation, zone: str | None) -> str:
+    """Return SQL for the records of vehicles, which only feeds have."""
     names = ("vehicle_id", "at", "place", "lat", "lng", "state", "event")
-    fields = ", ".join(f"{cells.text(name)} AS {name}_text" for name in names)
-    read = f"SELECT *, {_moment(cells, zone)} AS moment FROM (SELECT line, {fields} FROM ({selected}))"
+    fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in names)
+    read = f"SELECT *, {_moment(relation, zone)} AS moment FROM (SELECT line, {fields} FROM ({selected}))"
     return f"""
         SELECT vehicle_id_text AS vehicle_id, moment AS "at", place_text AS place,
             try_cast(lat_text AS DOUBLE) AS lat, try_cast(lng_text AS DOUBLE) AS lng,
@@ -166,21 +166,21 @@ def _vehicle_rows(selected: str, cells: Cells, zone: str | None) -> str:
     """
 
 
-def _moment(cells: Cells, zone: str | None) -> str:
-    """SQL of a time in UTC. Each form of stamp is tried only where those before it fail."""
+def _moment(relation: Relation, zone: str | None) -> str:
+    """Return SQL for the time in UTC, trying one form of stamp after another."""
     posix = posix_time("at_text")
-    if cells.type("at") == "BIGINT":
+    if relation.type("at") == "BIGINT":
         return posix
-    samples = cells.sampled("at")
+    samples = relation.sampled("at")
     clock = plain_time("at_text", guess(samples), False)
     utc = clock if zone is None else to_utc(f"({clock})", zone, years_of(samples))
     return f"coalesce({posix}, {utc}, {absolute_time('at_text')})"
 
 
-def _truth(cells: Cells, name: str) -> str:
-    """SQL of a flag; NULL where the cell is neither true nor false."""
+def _truth(relation: Relation, name: str) -> str:
+    """Return SQL for a flag; NULL if the cell is neither true nor false."""
     text = f"{name}_text"
-    if cells.type(name) == "BOOLEAN":
+    if relation.type(name) == "BOOLEAN":
         return text
     decimal = f"CASE {text} WHEN '1.0' THEN true WHEN '0.0' THEN false END"
     return f"coalesce(try_cast({text} AS BOOLEAN), {decimal})"
@@ -197,7 +197,7 @@ def _time_checks() -> list[tuple[str, str]]:
 
 
 def _report(con: duckdb.DuckDBPyConnection, account: Account, reasons: dict[str, int]) -> StatusReport:
-    con.execute(  # one look at all records
+    con.execute(  # read all records only once
         'CREATE OR REPLACE TEMP TABLE status_places AS SELECT place, min("at") AS first, max("at") AS last, '
         "count(*) AS rows FROM status GROUP BY place"
     )

@@ -1,10 +1,10 @@
-"""The canonical tables that every source ends in."""
+"""The canonical tables into which all sources are read."""
 
 import duckdb
 
 from unmet.tables import literal
 
-# `at` and `returning` are words of DuckDB's SQL: quote them in queries.
+# `at` and `returning` are keywords of DuckDB: quote them in queries.
 TABLES = {
     "trips": (
         "ride_id VARCHAR, vehicle_id VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, "
@@ -27,7 +27,7 @@ TABLES = {
 
 
 def ensure_tables(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the canonical tables that are missing, empty."""
+    """Create those canonical tables that do not exist."""
     for name, columns in TABLES.items():
         con.execute(f"CREATE TABLE IF NOT EXISTS {name}({columns})")
 
@@ -38,30 +38,30 @@ def column_names(table: str) -> str:
 
 
 def begin_table(con: duckdb.DuckDBPyConnection, name: str, more: str = "") -> None:
-    """Create ``new_…``, which takes the rows until all sources are read; `more` declares further columns."""
+    """Create ``new_…``, which holds the rows until all sources are read; `more` declares more columns."""
     con.execute(f"CREATE OR REPLACE TABLE new_{name}({TABLES[name]}{more})")
 
 
 def replace_table(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Put ``new_…`` in the place of the canonical table."""
+    """Replace a canonical table by ``new_…``."""
     con.execute(f"DROP TABLE {name}")
     con.execute(f"ALTER TABLE new_{name} RENAME TO {name}")
 
 
 def drop_new(con: duckdb.DuckDBPyConnection, *names: str) -> None:
-    """Remove ``new_…`` tables that were not used."""
+    """Drop tables ``new_…``."""
     for name in names:
         con.execute(f"DROP TABLE IF EXISTS new_{name}")
 
 
 def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:
-    """Put the new rejects in the place of the earlier ones of the same kind."""
+    """Replace earlier rejects of the same kind by the new ones."""
     con.execute(f"DELETE FROM rejects WHERE kind = {literal(kind)}")
     con.execute("INSERT INTO rejects SELECT * FROM new_rejects ORDER BY ALL")
 
 
 def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
-    """Return the single number that a query gives."""
+    """Return the number that a query gives; 0 if it is NULL."""
     row = con.execute(sql).fetchone()
     assert row is not None
     return int(row[0] or 0)

@@ -1,10 +1,10 @@
-"""The SQL that turns the cells of a source into rides."""
+"""SQL that turns a source into rides."""
 
 from dataclasses import dataclass
 
-from unmet.mobility.sources._cells import Cells, reason_sql
 from unmet.mobility.sources._clock import is_doubled, to_utc
 from unmet.mobility.sources._formats import RIDER_TRIPS, TEST_STATIONS
+from unmet.mobility.sources._relation import Relation, reason_sql
 from unmet.mobility.sources._stamps import EARLIEST, LATEST, absolute_time, plain_time
 from unmet.tables import literal
 
@@ -15,72 +15,74 @@ _A_DAY = 86_400_000_000  # microseconds
 
 @dataclass(frozen=True)
 class TripRules:
-    """What the caller and the samples say about the stamps and rows of a source."""
+    """How to read the times of a source, and which of its rows to keep."""
 
-    zone: str | None  # None: stamps are UTC
+    zone: str | None  # None: times are UTC
     day_first: bool
-    form: str | None  # the form of stamps to try first
-    years: tuple[int, int]  # first and last year of the samples
+    form: str | None  # form of time stamps to try first
+    years: tuple[int, int]  # first and last year in the samples
     keep: dict[str, tuple[str, ...]]  # column of the source → values to keep
     keep_places: bool  # keep only rides that start at one of `kept_places`
 
 
-def trip_rows(selected: str, cells: Cells, rules: TripRules, source: str) -> str:
-    """Return SQL of the rides of a source: one row per row of the `selected` cells, nothing dropped.
+def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) -> str:
+    """Return SQL for the rides of a source, one row for each row of `selected`.
 
-    Besides the columns of ``trips`` it has `reason`, `left_out`, and what decides about an hour that occurs
-    twice: `doubled`, `start_clock`, `end_clock` and `seconds`.
+    It has the columns of ``trips``, `reason`, `left_out`, and what :func:`resolve` needs to settle an hour
+    that occurs twice: `doubled`, `start_clock`, `end_clock` and `seconds`.
     """
-    fields = [*(f"{cells.text(name)} AS {name}" for name in _TEXTS)]
+    fields = [*(f"{relation.text(name)} AS {name}" for name in _TEXTS)]
     for name in ("start", "end"):
-        fields += [f"{cells.text(name)} AS {name}_stamp"]
+        fields += [f"{relation.text(name)} AS {name}_stamp"]
     for name in _DEGREES:
-        fields += [f"{cells.text(name)} AS {name}_text"]
+        fields += [f"{relation.text(name)} AS {name}_text"]
     kept = [
-        f"coalesce(trim(CAST(c{cells.layout.column(column)} AS VARCHAR)) "
+        f"coalesce(trim(CAST(c{relation.layout.column(column)} AS VARCHAR)) "
         f"IN ({', '.join(literal(value) for value in values)}), false)"
         for column, values in rules.keep.items()
     ]
     fields.append(f"NOT ({' AND '.join(kept)}) AS left_by_column" if kept else "false AS left_by_column")
     texts = f"SELECT line, {', '.join(fields)} FROM ({selected})"
     degrees = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}" for name in _DEGREES)
-    clocks = ", ".join(f"{_clock(cells, rules, name)} AS {name}_clock" for name in ("start", "end"))
+    clocks = ", ".join(f"{_clock(relation, rules, name)} AS {name}_clock" for name in ("start", "end"))
     read = f"SELECT *, {clocks}, {degrees} FROM ({texts})"
-    moments = f"{_moment(cells, rules, 'start')} AS started_at, {_moment(cells, rules, 'end')} AS ended_at"
+    moments = (
+        f"{_moment(relation, rules, 'start')} AS started_at, {_moment(relation, rules, 'end')} AS ended_at"
+    )
     timed = f"SELECT *, {moments} FROM ({read})"
     return f"""
         SELECT ride AS ride_id, vehicle AS vehicle_id, started_at, ended_at,
             coalesce(start_place, start_name) AS start_place, coalesce(end_place, end_name) AS end_place,
-            start_lat, start_lng, end_lat, end_lng, {_flag(cells)} AS flag, {literal(source)} AS source, line,
-            {_reason()} AS reason, {_left_out(rules)} AS left_out,
+            start_lat, start_lng, end_lat, end_lng, {_flag(relation)} AS flag, {literal(source)} AS source,
+            line, {_reason()} AS reason, {_left_out(rules)} AS left_out,
             {_doubled(rules)} AS doubled, start_clock, end_clock, try_cast(seconds AS DOUBLE) AS seconds
         FROM ({timed})
     """
 
 
-def _clock(cells: Cells, rules: TripRules, name: str) -> str:
-    """SQL of what the clock showed; NULL for a stamp that has a zone of its own."""
+def _clock(relation: Relation, rules: TripRules, name: str) -> str:
+    """Return SQL for the time as written; NULL if it has a zone or an offset."""
     stamp = f"{name}_stamp"
-    if cells.type(name) == "TIMESTAMP":
+    if relation.type(name) == "TIMESTAMP":
         return stamp
-    if name not in cells.layout.positions:
+    if name not in relation.layout.positions:
         return "NULL::TIMESTAMP"
     return plain_time(stamp, rules.form, rules.day_first)
 
 
-def _moment(cells: Cells, rules: TripRules, name: str) -> str:
-    """SQL of a time in UTC."""
+def _moment(relation: Relation, rules: TripRules, name: str) -> str:
+    """Return SQL for a time in UTC."""
     clock, stamp = f"{name}_clock", f"{name}_stamp"
     utc = clock if rules.zone is None else to_utc(clock, rules.zone, rules.years)
-    if cells.type(name) == "TIMESTAMP" or name not in cells.layout.positions:
+    if relation.type(name) == "TIMESTAMP" or name not in relation.layout.positions:
         return utc
-    # A stamp with a zone is rare, and looking for one is slow.
+    # Times with a zone are rare and slow to parse: try that last.
     other = f"CASE WHEN {clock} IS NULL AND {stamp} IS NOT NULL THEN {absolute_time(stamp)} END"
     return f"coalesce({utc}, {other})"
 
 
 def _doubled(rules: TripRules) -> str:
-    """SQL condition: the start or the end lies in an hour that occurs twice."""
+    """Return an SQL condition: the start or the end lies in an hour that occurs twice."""
     if rules.zone is None:
         return "false"
     sides = [is_doubled(f"{name}_clock", rules.zone, rules.years) for name in ("start", "end")]
@@ -95,7 +97,7 @@ def _left_out(rules: TripRules) -> str:
 
 
 def _reason() -> str:
-    """SQL: why a row is rejected; NULL for a sound row."""
+    """Return SQL for the reason why a row is rejected; NULL for a valid row."""
     checks = [
         ("start_stamp IS NULL", "no start time"),
         ("started_at IS NULL", "start time not understood"),
@@ -110,15 +112,15 @@ def _reason() -> str:
 
 
 def length_flag() -> str:
-    """Return SQL WHEN clauses that flag a ride by its length."""
+    """Return SQL WHEN clauses that flag a ride by its duration."""
     return (
         "WHEN ended_at < started_at THEN 'ends-before-start' WHEN ended_at = started_at THEN 'zero-length' "
         f"WHEN epoch_us(ended_at) - epoch_us(started_at) > {_A_DAY} THEN 'over-a-day'"
     )
 
 
-def _flag(cells: Cells) -> str:
-    """SQL: what is special about a ride. A vehicle that a rider lost and the depot found is over-a-day."""
+def _flag(relation: Relation) -> str:
+    """Return SQL for the flag of a ride. One that ends at a depot after more than a day is over-a-day."""
     pattern = literal("(?i)" + "|".join(TEST_STATIONS))
 
     def test(side: str) -> str:
@@ -127,7 +129,7 @@ def _flag(cells: Cells) -> str:
     riders = ", ".join(literal(word) for word in RIDER_TRIPS)
     service = f"WHEN lower(trip_type) NOT IN ({riders}) THEN 'service' "
     return (
-        f"CASE {service if 'trip_type' in cells.layout.positions else ''}{test('start')} "
+        f"CASE {service if 'trip_type' in relation.layout.positions else ''}{test('start')} "
         f"WHEN epoch_us(ended_at) - epoch_us(started_at) > {_A_DAY} THEN 'over-a-day' {test('end')} "
         f"{length_flag()} END"
     )

@@ -1,17 +1,17 @@
-"""Read trip files of any known layout into table `trips`."""
+"""Read trip files of any known layout into table ``trips``."""
 
 from collections.abc import Mapping, Sequence
 
 import duckdb
 
 from unmet.mobility.sources._account import Account, TripsReport
-from unmet.mobility.sources._cells import Cells
-from unmet.mobility.sources._clock import Doubtful, check_zone, doubled_in_utc, resolve
+from unmet.mobility.sources._clock import Doubtful, check_times, doubled_in_utc, resolve
 from unmet.mobility.sources._duplicates import drop_repeated_rides
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import Kind
 from unmet.mobility.sources._layouts import check_columns, normalised
 from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
+from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._stamps import guess, years_of
 from unmet.mobility.sources._stations import use_station_ids
 from unmet.mobility.sources._tables import (
@@ -41,32 +41,32 @@ def read_trips(
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
 ) -> TripsReport:
-    """Read trips into table ``trips``, and what cannot be read into table ``rejects``.
+    """Read trips into table ``trips``, and rows that cannot be read into table ``rejects``.
 
-    Files are recognised by their header, whatever their name: CSV, gzip, zip, Parquet and MDS JSON; one file,
-    several, or a folder. Every line is accepted, rejected with a reason, or a header. Both tables are
-    replaced when everything is read; if anything stops the reading, they stay as they were.
+    Takes files and folders: CSV, gzip, zip, Parquet and MDS JSON. Files are recognised by their header, not
+    by their name. Every line is a header, accepted, or rejected with a reason. Both tables are replaced once
+    everything is read; after an error they are unchanged.
 
     Parameters
     ----------
     con : from :func:`unmet.mobility.connect`.
-    zone : the local zone, such as ``"America/New_York"``; needed if stamps are local.
-    times : what stamps without a zone mean, ``"local"`` or ``"utc"``. A stamp with Z or an offset, and a
-        header that says UTC, need no help.
-    columns : for any other layout, field → column: ``{"start": "Departure", "station": "From"}``.
-    keep : column → value or values to keep, such as ``{"landmark": "San Francisco"}``. The column is looked
-        up in the trip file, then among the attributes of the station where a ride starts (read stations
-        first).
+    zone : local time zone, such as ``"America/New_York"``; required if times are local.
+    times : whether times without a zone are ``"local"`` or ``"utc"``. Times with Z or an offset are always
+        understood, and so are columns whose header says UTC.
+    columns : for an unknown layout, field → column: ``{"start": "Departure", "station": "From"}``.
+    keep : column → value or values to keep, such as ``{"landmark": "San Francisco"}``. The column may be in
+        the trip file, or in the stations file (read it first), where it describes the station at which a
+        ride starts.
     max_reject_share : stop if a larger share of the rows is rejected.
-    max_bytes : refuse a source that is larger than this when uncompressed.
-    progress : called with (name of the source, sources done, sources in all).
+    max_bytes : largest size of a source, uncompressed.
+    progress : called with (name of the source, number of sources done, number of sources).
 
     Notes
     -----
-    A local time in the hour that occurs twice is settled by the seconds ridden, then by the order of lines;
-    if neither decides, it is taken as the first occurrence.
+    For local times in the hour that occurs twice, the duration of the ride decides, then the order of lines,
+    else the first occurrence is assumed.
     """
-    check_zone(zone, times)
+    check_times(zone, times)
     mapping = check_columns(columns)
     destination = _Trips(con, zone, times, _check_keep(keep))
     ensure_tables(con)
@@ -91,7 +91,7 @@ def read_trips(
 
 
 class _Trips:
-    """Where trips go: what the caller said about them, and where the rows of each source begin."""
+    """How trips are read, and where the rows of each source start."""
 
     kind: Kind = "trips"
 
@@ -99,21 +99,21 @@ class _Trips:
         self, con: duckdb.DuckDBPyConnection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]
     ) -> None:
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
-        self.firsts: list[tuple[int, str]] = []  # of each source the first rowid and the format
+        self.firsts: list[tuple[int, str]] = []  # first rowid and format of each source
 
-    def rows(self, cells: Cells, source: str) -> Rows:
-        layout = cells.layout
+    def rows(self, relation: Relation, source: str) -> Rows:
+        layout = relation.layout
         local = self.times == "local" and layout.format.times != "utc"
         by_column = {name: values for name, values in self.keep.items() if layout.column(name) is not None}
         by_station = {name: values for name, values in self.keep.items() if name not in by_column}
         if by_station:
-            _keep_places(self.con, by_station, source, cells)
-        starts = cells.sampled("start")
-        day_first = _day_first(self.con, cells)
+            _keep_places(self.con, by_station, source, relation)
+        starts = relation.sampled("start")
+        day_first = _day_first(self.con, relation)
         form = guess(starts, day_first)
         if local and self.zone is None and form is not None:
             raise ValueError(
-                f"{source} has local times: say where with zone='America/New_York' or the like, "
+                f"{source} has local times: give their zone, for instance zone='America/New_York', "
                 "or times='utc' if they are UTC"
             )
         zone = self.zone if local else None
@@ -121,29 +121,29 @@ class _Trips:
         return Rows(
             "new_trips",
             column_names("trips"),
-            lambda selected: trip_rows(selected, cells, rules, source),
+            lambda selected: trip_rows(selected, relation, rules, source),
             filtered=bool(self.keep),
         )
 
-    def finish(self, cells: Cells, rows: Rows, inserted: Inserted) -> None:
-        """Number the lines, and settle the times in an hour that occurs twice."""
+    def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
+        """Number the lines, and settle times in an hour that occurs twice."""
         if not inserted.rows:
             return
         first = count(self.con, "SELECT max(rowid) FROM new_trips") - inserted.rows + 1
-        self.firsts.append((first, cells.layout.format.name))
+        self.firsts.append((first, relation.layout.format.name))
         if not inserted.numbered:
             self.con.execute(f"UPDATE new_trips SET line = rowid - {first} + 2 WHERE rowid >= {first}")
-        local = self.times == "local" and cells.layout.format.times != "utc"
+        local = self.times == "local" and relation.layout.format.times != "utc"
         if local and self.zone is not None:
-            self._settle_doubled(cells, rows, first, self.zone)
+            self._settle_doubled(relation, rows, first, self.zone)
 
-    def _settle_doubled(self, cells: Cells, rows: Rows, first: int, zone: str) -> None:
-        years = years_of(cells.sampled("start"))
+    def _settle_doubled(self, relation: Relation, rows: Rows, first: int, zone: str) -> None:
+        years = years_of(relation.sampled("start"))
         touched = " OR ".join(doubled_in_utc(name, zone, years) for name in ("started_at", "ended_at"))
         if not count(self.con, f"SELECT count(*) FROM new_trips WHERE rowid >= {first} AND ({touched})"):
             return
         doubtful: list[Doubtful] = self.con.execute(
-            f"SELECT line, start_clock, end_clock, seconds FROM ({rows.sql(cells.select(True))}) "
+            f"SELECT line, start_clock, end_clock, seconds FROM ({rows.sql(relation.select(True))}) "
             "WHERE doubled AND reason IS NULL ORDER BY line"
         ).fetchall()
         moves = ", ".join(
@@ -168,23 +168,23 @@ def _check_keep(keep: Keep | None) -> dict[str, tuple[str, ...]]:
     for name, values in dict(keep or {}).items():
         chosen = (values,) if isinstance(values, str) else tuple(values)
         if not normalised(name) or not chosen or not all(isinstance(value, str) for value in chosen):
-            raise ValueError(f"keep must map a column to a text or texts, got {name!r}: {values!r}")
+            raise ValueError(f"keep must give one or more texts for each column, got {values!r} for {name!r}")
         result[name] = chosen
     return result
 
 
 def _keep_places(
-    con: duckdb.DuckDBPyConnection, wanted: dict[str, tuple[str, ...]], source: str, cells: Cells
+    con: duckdb.DuckDBPyConnection, wanted: dict[str, tuple[str, ...]], source: str, relation: Relation
 ) -> None:
-    """Fill ``kept_places`` with every id of the stations that have all wanted attributes."""
+    """Fill ``kept_places`` with all ids of the stations that have all `wanted` attributes."""
     con.execute("DELETE FROM kept_places")
     parts = []
     for name, values in wanted.items():
         same = f"attribute = {literal(normalised(name))}"
         if not count(con, f"SELECT count(*) FROM station_attributes WHERE {same}"):
             raise ValueError(
-                f"keep: {name!r} is neither a column of {source} ({', '.join(cells.layout.header)}) "
-                "nor an attribute of the stations read before"
+                f"keep: {name!r} is neither a column of {source} ({', '.join(relation.layout.header)}) "
+                "nor of the stations read before"
             )
         listed = ", ".join(literal(value) for value in values)
         parts.append(f"SELECT place FROM station_attributes WHERE {same} AND value IN ({listed})")
@@ -194,17 +194,17 @@ def _keep_places(
     )
 
 
-def _day_first(con: duckdb.DuckDBPyConnection, cells: Cells) -> bool:
-    """Return whether stamps with slashes put the day first: a first number proves it and no second does."""
-    where = cells.layout.positions["start"]
-    if cells.type("start") != "VARCHAR" or not any(
-        row[where[0]].find("/") in (1, 2) for row in cells.samples
+def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation) -> bool:
+    """Return whether dates with slashes have the day first: only their first numbers exceed 12."""
+    where = relation.layout.positions["start"]
+    if relation.type("start") != "VARCHAR" or not any(
+        row[where[0]].find("/") in (1, 2) for row in relation.samples
     ):
         return False
     text = f"c{where[0]}"
     found = con.execute(
         f"SELECT max(try_cast(split_part({text}, '/', 1) AS INTEGER)), "
-        f"max(try_cast(split_part({text}, '/', 2) AS INTEGER)) FROM ({cells.select(False)})"
+        f"max(try_cast(split_part({text}, '/', 2) AS INTEGER)) FROM ({relation.select(False)})"
     ).fetchone()
     return bool(found and found[0] is not None and 12 < found[0] <= 31 and (found[1] or 0) <= 12)
 
@@ -216,7 +216,7 @@ def _report(
     duplicates: int,
     zone: str | None,
 ) -> TripsReport:
-    con.execute(  # one look at all rides
+    con.execute(  # read all rides only once
         "CREATE OR REPLACE TEMP TABLE starts AS SELECT start_place AS place, flag, count(*) AS rides, "
         "min(started_at) AS first, max(started_at) AS last FROM trips GROUP BY ALL"
     )

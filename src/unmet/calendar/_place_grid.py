@@ -14,7 +14,7 @@ from unmet.calendar._zones import local_seconds
 
 
 @dataclass(frozen=True)
-class Layout:
+class PlaceGrid:
     """Where each row of a table belongs in a matrix of places × periods.
 
     Attributes
@@ -63,7 +63,7 @@ class Layout:
         return day[starts], starts
 
 
-def lay_out(columns: Mapping[str, Any], zone: str) -> Layout:
+def lay_out(columns: Mapping[str, Any], zone: str) -> PlaceGrid:
     """Lay out the rows of a table with ``unique_id`` and ``ds`` (naive UTC), in whatever order they come."""
     identity = np.asarray(columns["unique_id"])
     times, period = np.unique(np.asarray(columns["ds"], "datetime64[us]"), return_inverse=True)
@@ -71,4 +71,4 @@ def lay_out(columns: Mapping[str, Any], zone: str) -> Layout:
     fresh = np.ones(len(identity), dtype=bool)
     fresh[1:] = identity[1:] != identity[:-1]
     ids, run = np.unique(identity[fresh].astype(str), return_inverse=True)
-    return Layout(ids.tolist(), times, run[np.cumsum(fresh) - 1], period, zone)
+    return PlaceGrid(ids.tolist(), times, run[np.cumsum(fresh) - 1], period, zone)

@@ -1,4 +1,4 @@
-"""The cells of one source, as SQL that the three kinds of rows are made from."""
+"""A source as a relation in SQL, from which rows of trips, status or stations are selected."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from unmet.tables import literal
 
 
 @dataclass(frozen=True)
-class Cells:
-    """A source as DuckDB sees it: columns ``c0, c1, …`` in the order of its lines.
+class Relation:
+    """A source as DuckDB sees it: columns ``c0, c1, …``, with rows in the order of its lines.
 
     Attributes
     ----------
-    table : SQL of a table with these columns.
-    line : SQL of the number of a line.
-    rows : how many rows there must be.
-    samples : a few rows as text.
-    types : columns that are not text, by position.
-    positional : whether the row alone tells its line, so that rows may be read without numbers first.
-        Numbering the rows of a CSV file keeps DuckDB to one thread.
-    words : whether words for nothing (``NULL``, ``nan`` …) are still words. DuckDB's reader compares every
-        cell with all of them; here only short texts of the fields in use are.
+    table : SQL for a table with these columns.
+    line : SQL for the line number of a row.
+    rows : number of rows that the table must have.
+    samples : a few of its rows, as text.
+    types : types of the columns that are not text, by position.
+    positional : whether lines follow from the order of the rows. Such rows can be inserted without line
+        numbers, which is faster: DuckDB uses only one thread to number the rows of a CSV file.
+    words : whether words that mean nothing (``NULL``, ``nan`` …) are still words. DuckDB's reader compares
+        every cell with all of them; here only short texts of the fields in use are compared.
     """
 
     layout: Layout
@@ -35,22 +35,22 @@ class Cells:
     words: bool = False
 
     def select(self, numbered: bool) -> str:
-        """Return SQL of all columns and ``line``, which is NULL unless rows are `numbered`."""
+        """Return SQL for all columns and ``line``, which is NULL unless rows are `numbered`."""
         columns = ", ".join(f"c{index}" for index in range(len(self.layout.header)))
         return f"SELECT {self.line if numbered else 'NULL::BIGINT'} AS line, {columns} FROM {self.table}"
 
     def type(self, name: str) -> str:
-        """Return the type of a field; a field that is absent or spread over columns is text."""
+        """Return the type of a field; missing fields and those joined from several columns are text."""
         where = self.layout.positions.get(name, ())
         return self.types.get(where[0], "VARCHAR") if len(where) == 1 else "VARCHAR"
 
     def raw(self, name: str) -> str:
-        """Return SQL of a field as it is; NULL where the source has no such column."""
+        """Return SQL for a field, unchanged; NULL if the source does not have it."""
         where = self.layout.positions.get(name, ())
         return f"c{where[0]}" if where else "NULL::VARCHAR"
 
     def text(self, name: str) -> str:
-        """Return SQL of a field as trimmed text; an empty one is NULL."""
+        """Return SQL for a field as trimmed text; empty text becomes NULL."""
         where = self.layout.positions.get(name, ())
         if len(where) > 1:
             parts = ", ".join(f"CASE WHEN {self._nothing(f'c{i}')} THEN NULL ELSE c{i} END" for i in where)
@@ -60,7 +60,7 @@ class Cells:
             return f"CASE WHEN isnan({text}) THEN NULL ELSE {text} END"
         if not where or kind != "VARCHAR":
             return text
-        # Most cells have no blank at either end, and trimming all of them would cost more than the rest.
+        # Trim only where needed: few cells need it, and trimming all of them would dominate the cost.
         padded = f"prefix({text}, ' ') OR suffix({text}, ' ')"
         nothing = f"WHEN {self._nothing(text)} THEN NULL" if self.words else ""
         return f"CASE WHEN {padded} THEN nullif(trim({text}), '') {nothing} ELSE {text} END"
@@ -71,15 +71,15 @@ class Cells:
         return f"strlen({text}) <= {max(map(len, NULLS))} AND {text} IN ({listed})" if self.words else "false"
 
     def sampled(self, name: str) -> list[str]:
-        """Return the sampled texts of a field."""
+        """Return a field of the sampled rows."""
         where = self.layout.positions[name]
         return [" ".join(row[index] for index in where) for row in self.samples]
 
 
 def reason_sql(checks: list[tuple[str, str]], sound: str = "false") -> str:
-    """Return SQL of the first reason, of (condition, reason), that applies to a row; NULL for a sound row.
+    """Return SQL for the reason of the first check, (condition, reason), that a row fails; NULL if none.
 
-    Rows that pass the one condition `sound` skip the checks: most rows do, and all checks together are slow.
+    Rows for which `sound` holds skip the checks. Most rows do, and running all checks is slow.
     """
     reasons = " ".join(f"WHEN {test} THEN {literal(reason)}" for test, reason in checks)
     return f"CASE WHEN {sound} THEN NULL {reasons} END"
