@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sample_run import write_sample_run
 
+from sample_run import write_sample_run
 from unmet.report import write_report
 
 
