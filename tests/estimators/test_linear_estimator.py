@@ -140,7 +140,7 @@ def test_levels_beyond_the_data_are_named_and_refused(make):
     assert "not identified" in str(model.summary())
     with pytest.raises(ValueError, match="not identified"):
         model.predict_quantiles(data.X)
-    with pytest.raises(ValueError, match="range that was fitted"):
+    with pytest.raises(ValueError, match="fitted range"):
         model.predict_quantiles(data.X, (0.001,))
 
 
