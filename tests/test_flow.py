@@ -46,5 +46,28 @@ def test_imports_point_left(path: Path) -> None:
     assert not wrong, f"{package} may not import {sorted(wrong)}"
 
 
+def private_imports(source: str, package: str) -> set[str]:
+    """Private modules of other packages that a module imports."""
+    modules = {node.module or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
+    parts = {module: module.split(".") for module in modules if module.startswith("unmet.")}
+    return {
+        module
+        for module, names in parts.items()
+        if names[1] != package and any(name.startswith("_") for name in names[2:])
+    }
+
+
+def test_nobody_imports_private_modules_of_another_package() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in files()
+        for module in private_imports(path.read_text(), path.relative_to(ROOT).parts[0])
+    }
+    assert not found
+
+
 def test_the_check_sees_a_wrong_import() -> None:
     assert imported_packages("def f():\n    from unmet.cli import main") == {"cli"}
+    wrong = "from unmet.report._page import render"
+    assert private_imports(wrong, "cli") == {"unmet.report._page"}
+    assert not private_imports(wrong, "report")
