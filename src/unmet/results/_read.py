@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from unmet.results._schema import Column, File, Part, made_with
-from unmet.results._write import SPREADSHEET_SIGNS
-from unmet.tables import Columns, read_columns
+from unmet.tables import SPREADSHEET_SIGNS, Columns, read_columns
 
 _MOST_JSON_BYTES = 2**28
 _WANTED = {

@@ -13,10 +13,7 @@ import numpy as np
 
 from unmet.results._schema import MAP, File
 from unmet.runs import write_bytes
-from unmet.tables import write_columns
-
-# A spreadsheet takes a cell that begins with one of these for a formula.
-SPREADSHEET_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+from unmet.tables import spreadsheet_text, write_columns
 
 
 def write_file(folder: Path, file: File, content: Any, about: Mapping[str, str] | None = None) -> Path:
@@ -75,7 +72,7 @@ def write_csv(path: Path, columns: Mapping[str, Any]) -> None:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(SPREADSHEET_SIGNS) else value
+        return spreadsheet_text(value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, float | np.floating):

@@ -5,9 +5,11 @@ Nothing here imports DuckDB before it is used.
 
 from unmet.tables._columns import Columns, plain, read_columns, read_parquet, write_columns
 from unmet.tables._connection import connect, private_folder, scratch, transaction
+from unmet.tables._spreadsheet import SPREADSHEET_SIGNS, spreadsheet_columns, spreadsheet_text
 from unmet.tables._sql import identifier, literal, literal_path, parquet_notes
 
 __all__ = [
+    "SPREADSHEET_SIGNS",
     "Columns",
     "connect",
     "identifier",
@@ -19,6 +21,8 @@ __all__ = [
     "read_columns",
     "read_parquet",
     "scratch",
+    "spreadsheet_columns",
+    "spreadsheet_text",
     "transaction",
     "write_columns",
 ]

@@ -70,3 +70,20 @@ def test_a_weather_path_is_no_pattern(tmp_path: Path) -> None:
     columns, _ = read_columns(panel)
     assert "rain" in columns
     assert "snow" not in columns
+
+
+def test_a_panel_in_csv_holds_nothing_that_a_spreadsheet_runs(tmp_path: Path) -> None:
+    import csv
+
+    (tmp_path / "trips.csv").write_text(TRIPS.replace(",a,", ",=1+1,").replace(",b,", ",@SUM(A1),"))
+    panel = tmp_path / "panel.csv"
+    code = run(
+        ["panel", str(tmp_path / "trips.csv"), "--zone", "America/New_York", "-q", "-o", str(panel)]
+        + ["--weather", str(weather(tmp_path, "=cmd()"))]
+    )
+    assert code == 0
+    with open(panel, newline="") as file:
+        header, *rows = csv.reader(file)
+    assert "'=cmd()" in header
+    assert {row[header.index("unique_id")] for row in rows} == {"'=1+1", "'@SUM(A1)"}
+    assert not [cell for row in [header, *rows] for cell in row if cell.startswith(("=", "+", "@", "\t"))]

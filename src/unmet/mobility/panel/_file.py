@@ -15,7 +15,7 @@ import numpy as np
 from unmet.mobility.panel._columns import PANEL_COLUMNS
 from unmet.mobility.panel._places import exists
 from unmet.runs import atomic_write
-from unmet.tables import literal, parquet_notes, private_folder, read_parquet
+from unmet.tables import literal, parquet_notes, private_folder, read_parquet, spreadsheet_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -66,17 +66,18 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
     if not target.parent.is_dir():
         raise ValueError(f"folder {target.parent} does not exist; create it first")
     about = dict(con.execute("SELECT key, value FROM panel_about").fetchall())
-    names = [row[0] for row in con.execute("DESCRIBE panel").fetchall()]
+    kinds = {row[0]: row[1] for row in con.execute("DESCRIBE panel").fetchall()}
+    selected = "*"
     with tempfile.TemporaryDirectory(prefix="unmet-", dir=private_folder(con)) as folder:
         staged = Path(folder) / "panel"
         if target.suffix.lower() == ".csv":
-            options = "FORMAT csv, HEADER true"
+            options, selected = "FORMAT csv, HEADER true", spreadsheet_columns(kinds)
         else:
             notes = {f"unmet.{key}": value for key, value in about.items()}
-            notes |= {f"unmet.column.{name}": _MEANING[name] for name in names if name in _MEANING}
+            notes |= {f"unmet.column.{name}": _MEANING[name] for name in kinds if name in _MEANING}
             options = f"{parquet_notes(notes)}, COMPRESSION_LEVEL 1"
         order = "" if _in_order(con) else " ORDER BY unique_id, ds"
-        con.execute(f"COPY (FROM panel{order}) TO {literal(str(staged))} ({options})")
+        con.execute(f"COPY (SELECT {selected} FROM panel{order}) TO {literal(str(staged))} ({options})")
         with open(staged, "rb") as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file, 1 << 20)
     return target
