@@ -240,5 +240,4 @@ def test_honest_clients_among_300_that_never_read_and_1000_that_ask_nothing(tmp_
         out, error = process.communicate(timeout=15)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert (out, error, process.returncode) == ("Stopped.\n", "", 0)
-    # Where other work takes most of the machine, the honest clients alone are the measure.
-    assert among < max(AIM, 5 * alone)
+    assert among < AIM
