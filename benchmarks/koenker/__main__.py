@@ -1,4 +1,4 @@
-"""Koenker's simulation tables: python -m benchmarks.koenker --seconds 3600 --document docs/koenker.md
+"""Koenker's simulation tables: python -m benchmarks.koenker --seconds 3600 --document docs/results/koenker.md
 
 Draws 20 samples per batch, design and size; finished batches are kept in --folder, so that the command can be
 repeated until --batches (50) are done.

@@ -186,3 +186,58 @@ def test_the_observation_never_lies_beyond_its_cap(case):
     y, arguments = case
     cap = observe(y, **arguments).cap
     assert (y <= cap).all() if arguments["side"] == "right" else (y >= cap).all()
+
+
+def test_bounds_carry_exact_one_sided_and_interval_rows():
+    seen = observe(lower=[1.0, 2.0, -INF, 4.0], upper=[1.0, INF, 3.0, 6.0])
+    assert seen.censored.tolist() == [False, True, True, True]
+    assert seen.direction.tolist() == [0, 1, -1, 2]
+    assert seen.observed.tolist() == [1.0, 2.0, 3.0, 5.0]
+    assert (seen.side, seen.known, seen.kind) == ("both", False, "intervals")
+    mirror = seen.mirrored()
+    assert mirror.lower.tolist() == [-1.0, -INF, -3.0, -6.0]
+    assert mirror.direction.tolist() == [0, -1, 1, 2]
+    assert seen.take([0]).kind == "none"
+
+
+def test_bounds_open_on_one_side_are_flags():
+    right = observe(lower=[1.0, 2.0], upper=[1.0, INF])
+    flags = observe([1.0, 2.0], censored=[False, True])
+    left = observe(lower=[1.0, -INF], upper=[1.0, 2.0])
+    assert (right.side, right.kind, left.side, left.kind) == ("right", "flags", "left", "flags")
+    for name in ("observed", "lower", "upper", "cap", "threshold"):
+        assert np.array_equal(getattr(right, name), getattr(flags, name)), name
+    assert observe(lower=[1.0, 2.0], upper=[1.0, 2.0]).kind == "none"
+
+
+@pytest.mark.parametrize("threshold", [(0.0, 5.0), (np.zeros(3), 5.0), np.array([[0.0, 5.0]] * 3)])
+def test_a_floor_and_a_cap_at_once(threshold):
+    seen = observe([0.0, 2.0, 5.0], threshold=threshold, side="both")
+    assert seen.direction.tolist() == [-1, 0, 1]
+    assert (seen.side, seen.known, seen.kind) == ("both", True, "known")
+    floor, cap = seen.limits
+    assert floor.tolist() == [0.0, 0.0, 0.0]
+    assert cap.tolist() == [5.0, 5.0, 5.0]
+    assert seen.threshold.tolist() == [[0.0, 5.0]] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"lower": [1.0]}, "lower and upper together"),
+        ({"lower": [1.0], "upper": [2.0], "y": [1.0]}, "leave out y"),
+        ({"lower": [1.0], "upper": [2.0], "censored": [True]}, "censored"),
+        ({"lower": [3.0], "upper": [2.0]}, "lower lies above upper.*row 0"),
+        ({"lower": [INF], "upper": [INF]}, "lower"),
+        ({"lower": [-INF], "upper": [INF]}, "both infinite at row 0"),
+        ({"lower": [np.nan], "upper": [2.0]}, "lower or upper has NaN"),
+        ({"lower": [1.0, 2.0], "upper": [2.0]}, "lower and upper must hold one bound per row"),
+        ({"y": [1.0], "side": "both", "threshold": 3.0}, "threshold must be a pair"),
+        ({"y": [1.0], "side": "both", "threshold": (2.0, 3.0)}, "threshold contradicts y"),
+        ({"y": [1.0], "side": "both", "threshold": (1.0, 1.0)}, "threshold: floor and cap are equal"),
+        ({"y": [1.0], "side": "both", "threshold": (0.0, 3.0), "censored": [True]}, "censored"),
+    ],
+)
+def test_bad_bounds_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        observe(**arguments)

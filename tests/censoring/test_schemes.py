@@ -15,7 +15,7 @@ from unmet.censoring import (
 )
 
 
-@pytest.mark.parametrize("name", ["_mirror", "_observed", "_schemes"])
+@pytest.mark.parametrize("name", ["_mirror", "_observe", "_schemes"])
 def test_documented_examples(name):
     assert doctest.testmod(getattr(censoring, name)).failed == 0
     assert doctest.testmod(getattr(censoring, name)).attempted > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from unmet import CensoredQuantileRegressor, TobitRegressor
+from unmet import CensoredQuantileRegressor, LinearCensoredQuantiles, TobitRegressor
 from unmet.networks import LocationScale
 
 PARAMETERS = [
@@ -48,6 +48,13 @@ PARAMETERS = [
     ("dropout", 1.0),
     ("activation", "sine"),
     ("sequence", (2, 1)),  # without an LSTM
+    ("hidden", ("x",)),  # without an MLP
+    ("hidden", (10**15,)),
+    ("units", 0),  # without an LSTM
+    ("units", 10**15),
+    ("max_epochs", 10**15),
+    ("n_restarts", 10**15),
+    ("progress", "yes"),
     ("standardise", "no"),
     ("fit_intercept", 0),
     ("joint", None),
@@ -107,6 +114,7 @@ def test_one_network_per_quantile_needs_free_quantiles(capped):
         {"shape_ridge": np.nan},
         {"likelihood": -0.1},
         {"grid": (0.1, 0.5)},
+        {"scale_hidden": (10**15,)},
     ],
     ids=str,
 )
@@ -230,3 +238,31 @@ def test_whole_numbers_of_numpy_are_whole_numbers(capped):
 def test_init_only_stores():
     model = CensoredQuantileRegressor(quantiles="nonsense", side=3)
     assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("kind", [CensoredQuantileRegressor, TobitRegressor, LinearCensoredQuantiles])
+@pytest.mark.parametrize("name", ["X", "y", "threshold", "censored", "sample_weight", "validation"])
+def test_a_masked_array_is_refused(capped, kind, name):
+    rows = len(capped.y)
+    sound = {
+        "X": capped.X,
+        "y": capped.y,
+        "threshold": np.full(rows, np.inf),
+        "censored": np.zeros(rows, bool),
+        "sample_weight": np.ones(rows),
+        "validation": np.arange(rows) < 9,
+    }
+    if kind is LinearCensoredQuantiles:
+        if name == "validation":
+            pytest.skip("takes no validation rows")
+        del sound["validation"]
+    masked = {**sound, name: np.ma.masked_array(sound[name], mask=np.zeros(np.shape(sound[name]), bool))}
+    with pytest.raises(ValueError, match=f"^{name} is a masked array"):
+        kind().fit(**masked)
+
+
+def test_predict_refuses_a_masked_array(capped):
+    model = LinearCensoredQuantiles(quantiles=(0.5,), grid=(0.5,), method="powell", n_restarts=0)
+    model.fit(capped.X, capped.y, threshold=np.full(len(capped.y), np.inf))
+    with pytest.raises(ValueError, match=r"^X is a masked array"):
+        model.predict(np.ma.masked_array(capped.X))

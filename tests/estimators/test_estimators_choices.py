@@ -10,12 +10,14 @@ import pytest
 from sklearn.base import clone
 
 from unmet import CensoredQuantileRegressor, TobitRegressor
+from unmet.estimators._choices import CensoringModel
 from unmet.networks import ACTIVATIONS, Activation
 
 X, Y = np.arange(20.0)[:, None], np.arange(20.0)
 
 # What a choice needs beside it to be accepted.
 NEEDS = {("activation", value): {"network": "mlp"} for value in get_args(Activation)}
+NEEDS |= {("censoring", value): {"loss": "ipcw"} for value in get_args(CensoringModel)}
 
 
 def literals(hint):
@@ -35,7 +37,7 @@ def choices(kind):
 def test_every_text_parameter_names_its_values():
     assert set(choices(CensoredQuantileRegressor)) == {
         *("side", "network", "head", "activation", "loss", "learning_rate", "schedule", "batch_size"),
-        "initialiser",
+        *("initialiser", "censoring", "l2", "patience"),
     }
     assert set(choices(TobitRegressor)) == {
         *("side", "scale", "shape", "network", "activation", "schedule", "batch_size", "initialiser"),
@@ -50,7 +52,12 @@ def test_fit_accepts_the_typed_values_and_no_others(kind):
             model._settings()  # what `fit` checks first
         with pytest.raises(ValueError, match=f"{name} must be") as error:
             kind(**{name: "rigth"}).fit(X, Y)
-        if name not in ("learning_rate", "batch_size"):  # these are numbers, with one word beside them
+        if name not in (
+            "learning_rate",
+            "batch_size",
+            "l2",
+            "patience",
+        ):  # numbers, or one word
             assert all(repr(value) in str(error.value) for value in values)
 
 

@@ -43,6 +43,7 @@ def test_score_ranks_the_aware_model_first_and_r2_the_wrong_way_round(halves, ho
     assert metrics.r2(aware[1], y_new) < metrics.r2(unaware[1], y_new)
 
 
+@pytest.mark.filterwarnings("ignore:score got no threshold")
 def test_score_is_minus_the_mean_censored_tilted_loss(capped):
     for side, sign in (("right", 1), ("left", -1)):
         model = CensoredQuantileRegressor(head="free", side=side, max_epochs=50, random_state=0)

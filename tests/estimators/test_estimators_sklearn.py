@@ -86,6 +86,7 @@ def numbers(X):
     return np.rint(X[:, 0]).astype(int)
 
 
+@pytest.mark.filterwarnings("ignore:score got no threshold")
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_search_splits_thresholds_flags_and_validation_with_the_rows(recorder, marked, routing):
     X, y, threshold, censored = marked
@@ -114,6 +115,7 @@ def test_a_search_splits_thresholds_flags_and_validation_with_the_rows(recorder,
             assert flags is None
 
 
+@pytest.mark.filterwarnings("ignore:score got no threshold")
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_search_over_a_pipeline_splits_thresholds_with_the_rows(recorder, marked, routing):
     X, y, threshold, censored = marked

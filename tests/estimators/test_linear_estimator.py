@@ -196,6 +196,7 @@ def test_summary_tells_numbers_and_assumptions(capped):
     assert np.isnan(bare.standard_errors).all()
 
 
+@pytest.mark.filterwarnings("ignore:score got no threshold")
 @pytest.mark.parametrize("routing", [False, True])
 def test_searches_and_pipelines_carry_the_flags(capped, routing):
     with sklearn.config_context(enable_metadata_routing=routing):

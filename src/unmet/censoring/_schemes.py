@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmet.censoring._observed import Observed, Side, observe
+from unmet.censoring._observe import observe
+from unmet.censoring._observed import Observed, Side
 
 
 def fixed_threshold(latent: ArrayLike, threshold: ArrayLike, side: Side = "right") -> Observed:

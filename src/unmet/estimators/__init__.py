@@ -9,21 +9,31 @@ if TYPE_CHECKING:
     from unmet.estimators._many import fit_many, iter_fit_many
     from unmet.estimators._regressor import CensoredQuantileRegressor
     from unmet.estimators._tobit import TobitRegressor
+    from unmet.estimators.conformal import Conformal
     from unmet.estimators.linear import LinearCensoredQuantiles
+    from unmet.estimators.trees import CensoredQuantileBooster, CensoredQuantileForest, censored_objective
 
 # Loaded on first use: opening a saved model then imports neither scikit-learn nor JAX.
 _HOMES = {
+    "CensoredQuantileBooster": "trees",
+    "CensoredQuantileForest": "trees",
     "CensoredQuantileRegressor": "_regressor",
+    "Conformal": "conformal",
     "LinearCensoredQuantiles": "linear",
     "TobitRegressor": "_tobit",
+    "censored_objective": "trees",
     "fit_many": "_many",
     "iter_fit_many": "_many",
 }
 
 __all__ = [
+    "CensoredQuantileBooster",
+    "CensoredQuantileForest",
     "CensoredQuantileRegressor",
+    "Conformal",
     "LinearCensoredQuantiles",
     "TobitRegressor",
+    "censored_objective",
     "fit_many",
     "iter_fit_many",
     "load",

@@ -3,24 +3,39 @@
 Importing this module imports neither scikit-learn nor JAX.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from unmet.runs import ModelFileError, load_model, save_model
+from unmet.censoring import Side
+from unmet.runs import ModelFileError, check_shape, load_model
 
 # Estimators that may be loaded, and their modules. A file never names a module to import.
 _ESTIMATORS = {
+    "CensoredQuantileBooster": "unmet.estimators.trees",
+    "CensoredQuantileForest": "unmet.estimators.trees",
     "CensoredQuantileRegressor": "unmet.estimators._regressor",
+    "Conformal": "unmet.estimators.conformal",
     "LinearCensoredQuantiles": "unmet.estimators.linear",
     "TobitRegressor": "unmet.estimators._tobit",
 }
+# What model.json holds, by kind of estimator. Trees and conformal models check the rest when they are opened.
+_PARAMETERS = {"*": "any"}
+_BOTH = {
+    "estimator": "text",
+    "parameters": _PARAMETERS,
+    "columns": "count",
+    "column_names": (None, ["text"]),
+    "side": "text",
+}
+_NETWORKS = {**_BOTH, "levels": [["share"]], "y_center": "number", "y_scale": "number", "epochs": "count"}
+_LINEAR = {**_BOTH, "rows": "count", "censored_share": "number"}
 
 
-def save(estimator: Any, path: Any) -> None:
-    """Write a fitted estimator to a folder."""
+def pack(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return description and arrays of a fitted network."""
     from unmet.networks import split
 
     fitted = estimator.fitted_
@@ -32,7 +47,7 @@ def save(estimator: Any, path: Any) -> None:
     config = {
         "estimator": type(estimator).__name__,
         "parameters": {
-            name: _to_plain(name, value) for name, value in estimator.get_params(deep=False).items()
+            name: to_plain(name, value) for name, value in estimator.get_params(deep=False).items()
         },
         "columns": int(estimator.n_features_in_),
         "column_names": None if names is None else [str(name) for name in names],
@@ -40,8 +55,15 @@ def save(estimator: Any, path: Any) -> None:
         "y_center": float(fitted.scaling.y_center),
         "y_scale": float(fitted.scaling.y_scale),
         "epochs": int(estimator.n_iter_),
+        "side": fitted.side,
     }
-    save_model(path, config, arrays)
+    known = getattr(estimator, "likelihood_", None)
+    if known is not None:
+        undetermined = np.isnan(known.covariance)
+        arrays["covariance"] = np.where(undetermined, 0.0, known.covariance)
+        arrays["undetermined"] = undetermined
+        config["likelihood"] = {name: value for name, value in asdict(known).items() if name != "covariance"}
+    return config, arrays
 
 
 def load(path: Any, network: Any = None) -> Any:
@@ -56,11 +78,16 @@ def load(path: Any, network: Any = None) -> Any:
         loading a file never runs code.
     """
     config, arrays = load_model(path)
-    if config.get("estimator") not in _ESTIMATORS:
+    if str(config.get("estimator")) not in _ESTIMATORS:
         raise ModelFileError(
-            f"{path}: unknown estimator {config.get('estimator')!r}; save the model again with this version"
+            f"{path}: unknown estimator {str(config.get('estimator'))[:80]!r}; "
+            "save the model again with this version"
         )
-    custom = config["parameters"].get("network") == {"custom": True}
+    try:
+        inner = _check_description(config)
+    except ValueError as error:
+        raise ModelFileError(f"{path}: {error}; save the model again with this version") from None
+    custom = inner["parameters"].get("network") == {"custom": True}
     if custom and network is None:
         raise ValueError("this model was fitted with a custom network: pass the same callable as network=")
     if not custom and network is not None:
@@ -68,24 +95,52 @@ def load(path: Any, network: Any = None) -> Any:
     return _Unopened(str(path), config, arrays, network)
 
 
+def _check_description(config: dict[str, Any]) -> dict[str, Any]:
+    """Raise ValueError unless model.json has all parts; return the part about the model that was trained."""
+    inner = config.get("inner", config)
+    if inner is not config:
+        check_shape(config.get("parameters"), _PARAMETERS, "parameters")
+    if not isinstance(inner, dict) or str(inner.get("estimator")) not in _ESTIMATORS:
+        raise ValueError("the estimator inside is unknown")
+    kind = _ESTIMATORS[inner["estimator"]]
+    if kind in ("unmet.estimators.trees", "unmet.estimators.conformal"):
+        check_shape(inner.get("parameters"), _PARAMETERS, "parameters")
+        return inner
+    shape = _LINEAR if kind == "unmet.estimators.linear" else _NETWORKS
+    if "likelihood" in inner:
+        shape = {**shape, "likelihood": {"*": "any"}}
+    check_shape(inner, shape, "model")
+    return inner
+
+
 def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], network: Any) -> Any:
     """Build the estimator from checked files."""
+    if config["estimator"] == "Conformal":
+        from unmet.estimators.conformal._saved import restore as restore_conformal
+
+        return restore_conformal(path, config, arrays, lambda inner, own: _open(path, inner, own, network))
     if config["estimator"] == "LinearCensoredQuantiles":
         from unmet.estimators.linear._saved import restore
 
         return restore(path, config, arrays)
+    if _ESTIMATORS[config["estimator"]] == "unmet.estimators.trees":
+        from unmet.estimators.trees._saved import restore as restore_trees
+
+        return restore_trees(path, config, arrays)
     from unmet.estimators._fitted import Fitted, Member
     from unmet.estimators._prepare import model_spec
     from unmet.estimators._scaling import Scaling
     from unmet.networks import layout
 
     kind = getattr(import_module(_ESTIMATORS[config["estimator"]]), config["estimator"])
-    parameters = {name: _from_plain(value) for name, value in config["parameters"].items()}
-    if network is not None:
-        parameters["network"] = network
     try:
+        parameters = {name: from_plain(value) for name, value in config["parameters"].items()}
+        if network is not None:
+            parameters["network"] = network
         estimator = kind(**parameters)
-        settings = estimator._settings()
+        if config["side"] not in get_args(Side):
+            raise ValueError(f"unknown side {config['side']!r}")
+        settings = replace(estimator._settings(), side=config["side"])
         columns = config["columns"]
         members = []
         for index, levels in enumerate(config["levels"]):
@@ -97,10 +152,20 @@ def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], netw
                 raise ValueError("the shapes of the weights do not match the parameters")
             weights = np.concatenate([array.ravel() for array in found])
             members.append(Member(spec, tuple(levels), weights))
+        known = None
+        if "likelihood" in config:
+            from unmet.estimators._likelihood import Likelihood
+
+            covariance = np.where(arrays.pop("undetermined"), np.nan, arrays.pop("covariance"))
+            if covariance.ndim != 2 or abs(len(covariance) - columns - 1) > 1:
+                raise ValueError("the shape of the covariance does not match the parameters")
+            known = Likelihood(covariance, **config["likelihood"])
         center, scale = arrays.pop("x_center"), arrays.pop("x_scale")
         if center.shape != (columns,) or scale.shape != (columns,) or arrays:
             raise ValueError("the arrays do not match the parameters")
-    except (KeyError, TypeError, ValueError) as error:
+        if center.dtype != np.float64 or scale.dtype != np.float64:
+            raise ValueError("the units of the columns are not numbers")
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(
             f"{path}: the files do not describe a fitted {config['estimator']}: {error}"
         ) from error
@@ -109,8 +174,10 @@ def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], netw
         Scaling(center, scale, config["y_center"], config["y_scale"]),
         monotone=settings.head != "free",
         parametric=settings.parametric,
-        mirrored=settings.side == "left",
+        side=settings.side,
     )
+    if known is not None:
+        estimator.likelihood_ = known
     estimator.n_features_in_ = columns
     estimator.n_iter_ = config["epochs"]
     if config["column_names"] is not None:
@@ -118,27 +185,27 @@ def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], netw
     return estimator
 
 
-def _to_plain(name: str, value: Any) -> Any:
+def to_plain(name: str, value: Any) -> Any:
     if name == "network" and callable(value):
         return {"custom": True}
     if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
         return None  # a generator has advanced, and the fitted model does not need it
     if name == "head" and not isinstance(value, str):
-        return {"location_scale": _to_plain("", asdict(value))}
+        return {"location_scale": to_plain("", asdict(value))}
     if isinstance(value, dict):
-        return {key: _to_plain("", item) for key, item in value.items()}
+        return {key: to_plain("", item) for key, item in value.items()}
     if isinstance(value, (tuple, list, np.ndarray)):
-        return [_to_plain("", item) for item in value]
+        return [to_plain("", item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _from_plain(value: Any) -> Any:
+def from_plain(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_from_plain(item) for item in value)
+        return tuple(from_plain(item) for item in value)
     if isinstance(value, dict) and set(value) == {"location_scale"}:
         from unmet.networks import LocationScale
 
-        return LocationScale(**{name: _from_plain(item) for name, item in value["location_scale"].items()})
+        return LocationScale(**{name: from_plain(item) for name, item in value["location_scale"].items()})
     return value
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from unmet.censoring import mirror_levels
+from unmet.censoring import Side, mirror_levels
 from unmet.estimators._scaling import Scaling
 from unmet.networks import ModelSpec, unflatten
+from unmet.runs import refuse_fork
 
 # Rows are predicted in blocks of one fixed shape, so a prediction never depends on neighbouring rows.
 _BLOCK = 512
@@ -34,32 +35,46 @@ class Fitted:
     scaling: Scaling
     monotone: bool
     parametric: bool
-    mirrored: bool  # the networks predict −y
+    side: Side  # of the data; with "left" the networks predict −y
+
+    @property
+    def mirrored(self) -> bool:
+        return self.side == "left"
 
     @property
     def levels(self) -> tuple[float, ...]:
         """All fitted levels of y, increasing."""
-        levels = tuple(level for member in self.members for level in member.levels)
-        return mirror_levels(levels) if self.mirrored else levels
+        return mirror_levels(self._levels) if self.mirrored else self._levels
+
+    @property
+    def _levels(self) -> tuple[float, ...]:
+        parts = (self.members[0],) if self._averaged else self.members
+        return tuple(level for member in parts for level in member.levels)
+
+    @property
+    def _averaged(self) -> bool:
+        """Whether the networks predict the same levels, so that their mean is the prediction."""
+        return len(self.members) > 1 and self.members[0].levels == self.members[1].levels
 
     def quantiles(self, X: NDArray[np.float64], wanted: tuple[float, ...]) -> NDArray[np.float64]:
         """Return predicted quantiles, shape (rows, wanted)."""
+        refuse_fork()
         x = self.scaling.inputs(X)
         if self.mirrored:
             wanted = mirror_levels(wanted)
         if self.parametric:  # a distribution answers for any level
             values = _predict(self.members[0], x, wanted)
         else:
-            values = np.concatenate([_predict(member, x, member.levels) for member in self.members])
-            levels = tuple(level for member in self.members for level in member.levels)
-            values = _at_levels(values, levels, wanted)
+            parts = [_predict(member, x, member.levels) for member in self.members]
+            values = np.mean(parts, axis=0) if self._averaged else np.concatenate(parts)
+            values = at_levels(values, self._levels, wanted)
         if self.monotone:  # only rounding could disturb the order
             values = np.maximum.accumulate(values, axis=0)
         restored = self.scaling.restore(values)
         return -restored[::-1].T if self.mirrored else restored.T
 
 
-def _at_levels(values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[float, ...]) -> NDArray[Any]:
+def at_levels(values: NDArray[Any], levels: tuple[float, ...], wanted: tuple[float, ...]) -> NDArray[Any]:
     """Return rows of `values` at the wanted levels, interpolated linearly in normal scores."""
     position = {level: index for index, level in enumerate(levels)}
     if all(level in position for level in wanted):

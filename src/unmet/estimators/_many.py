@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     Task = tuple[CensoredRegressor, Parcel, Parcels]
 
-_DATA = ("X", "y", "threshold", "censored", "validation", "sample_weight", "random_state")
+_TOLD = ("threshold", "censored", "lower", "upper")
+_DATA = ("X", "y", *_TOLD, "validation", "sample_weight", "random_state")
 # Problems per task of a worker: enough to keep its slots full, few enough to share the work evenly.
 _MOST_PER_TASK = 2048
 _FEWEST_PER_TASK = 64
@@ -35,8 +36,8 @@ def fit_many(
     estimator
         Settings for all problems. It stays unfitted.
     problems
-        Dicts with X and y, and optionally threshold, censored, validation, sample_weight, random_state. Any
-        other key is a parameter of the estimator for that problem only.
+        Dicts with X and y (or lower and upper), and optionally threshold, censored, validation,
+        sample_weight, random_state. Any other key is a parameter of the estimator for that problem only.
     n_jobs
         Number of worker processes. −1 for one per core.
 
@@ -153,8 +154,8 @@ def _copy(
     one = type(estimator).__new__(type(estimator))
     one.__dict__.update(parameters)
     special = {name: value for name, value in problem.items() if name not in _DATA}
-    if "X" not in problem or "y" not in problem:
-        raise ValueError("each problem must be a dict with X and y")
+    if "X" not in problem or not ("y" in problem or ("lower" in problem and "upper" in problem)):
+        raise ValueError("each problem must be a dict with X and y, or with X, lower and upper")
     if problem.get("random_state") is not None:
         one.random_state = problem["random_state"]
     if not special:

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from unmet.censoring import Side
 from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._choices import Auto, HeadName, LossName, NetworkName, Schedule
+from unmet.estimators._choices import Auto, CensoringModel, HeadName, LossName, NetworkName, Schedule
 from unmet.estimators._settings import (
     Settings,
     check_choice,
@@ -24,7 +24,10 @@ class CensoredQuantileRegressor(CensoredRegressor):
 
     For right censoring, `fit` minimises the mean over rows i and levels k of ρ_θk(y_i − min(cap_i, q̂_ik)),
     where ρ_θ(r) = max(θ r, (θ−1) r). Without censoring this is plain quantile regression. With `censored=`
-    alone the thresholds are unknown, and Portnoy's weights over the quantile grid replace them.
+    alone the thresholds are unknown, and Portnoy's weights over the quantile grid replace them. With a known
+    floor and cap the loss is ρ_θ(y − min(cap, max(floor, q̂))). With `lower=` and `upper=` on both sides, the
+    mass of a row is spread between its bounds as the current quantiles say (self-consistency, in Turnbull's
+    manner). Flags and bounds assume that where a row is cut off is independent of its latent value given X.
 
     Parameters
     ----------
@@ -32,8 +35,9 @@ class CensoredQuantileRegressor(CensoredRegressor):
 
     quantiles : sequence of float
         Levels to predict: increasing, each between 0 and 1.
-    side : {"right", "left"}
-        "right" if large values are cut off, "left" if small ones are.
+    side : {"right", "left", "both"}
+        "right" if large values are cut off, "left" if small ones are, "both" for a known floor and cap. With
+        `lower` and `upper` in `fit` it follows from them.
 
     **Which model**
 
@@ -60,14 +64,22 @@ class CensoredQuantileRegressor(CensoredRegressor):
 
     **What to minimise**
 
-    loss : {"censored", "published"}
+    loss : {"censored", "published", "ipcw"}
         "published" caps only the censored rows and takes the others as exact, as behind the paper's figures.
         It is simple, and convex for linear models, but inconsistent. The location–scale
-        head then has no likelihood term, which would correct it.
+        head then has no likelihood term, which would correct it. "ipcw" is the plain loss of the uncensored
+        rows, weighted by δ/Ĝ(y−), the inverse of their chance to be seen. It needs the point of censoring to
+        be independent of the latent value given X (of X too, with censoring="kaplan-meier"), and a chance to
+        be seen everywhere: it is wrong where stock reacts to demand, or where every value beyond a cap is
+        hidden. Chances below 0.05 count as 0.05; `ipcw_` reports how many, and `fit` warns.
+    censoring : {"kaplan-meier", "forest"} or None
+        For loss="ipcw": the estimate of Ĝ, the same for all rows (None means this) or by the neighbours of
+        each row.
     smoothing : float
         Width of the Huber smoothing of the loss, in standard deviations of y if standardised. 0 for none.
-    l2 : float
-        Penalty on squared weights. Biases are not penalised.
+    l2 : float or "auto"
+        Penalty on squared weights. Biases are not penalised. "auto" is 0 unless the head is location–scale;
+        then it is half the number of columns per row for a linear network and 0.001 for an MLP.
 
     **How to train**
 
@@ -77,10 +89,14 @@ class CensoredQuantileRegressor(CensoredRegressor):
         "cosine" lowers the rate to zero over max_epochs.
     max_epochs : int, optional
         By default about 2,000 gradient steps.
-    patience : int, optional
-        Stop after this many epochs without improvement on the validation rows, and keep the best epoch. By
-        default all rows train for max_epochs. If `fit` gets `validation` and patience is None, training runs
-        to max_epochs without those rows and keeps the best epoch on them.
+    patience : int, "auto" or None
+        Stop after this many epochs without improvement on the validation rows, and keep the best epoch. None
+        trains on all rows for max_epochs. "auto" is None for linear networks, for heads other than
+        location–scale, and if max_epochs is given. Otherwise an MLP is five networks, each of which keeps its
+        best epoch on a fifth of the rows that only it did not see, and their quantiles are averaged; larger
+        problems and other networks are one network that keeps its best epoch on validation_fraction of the
+        rows. If `fit` gets `validation` and patience is no number, training runs to max_epochs without those
+        rows and keeps the best epoch on them.
     validation_fraction : float
         Share of rows to hold out for patience if `fit` gets no `validation`.
     batch_size : int, None or "auto"
@@ -102,10 +118,12 @@ class CensoredQuantileRegressor(CensoredRegressor):
 
     Attributes
     ----------
-    history_ : dict of arrays, or a list of them with joint=False
+    history_ : dict of arrays, or a list of them if several networks were trained
         "loss" per epoch, and "validation_loss" if rows were held out.
     n_iter_ : int
         Epochs trained.
+    ipcw_ : InverseWeights
+        With loss="ipcw": rows used, largest weight, share of truncated weights.
     coef_, intercept_ : arrays
         For network="linear" with head="free" only.
 
@@ -151,13 +169,14 @@ class CensoredQuantileRegressor(CensoredRegressor):
         fit_intercept: bool = True,
         # what to minimise
         loss: LossName = "censored",
+        censoring: CensoringModel | None = None,
         smoothing: float = 0.0,
-        l2: float = 0.0,
+        l2: float | Auto = "auto",
         # how to train
         learning_rate: float | Auto = "auto",
         schedule: Schedule = "cosine",
         max_epochs: int | None = None,
-        patience: int | None = None,
+        patience: int | Auto | None = "auto",
         validation_fraction: float = 0.2,
         batch_size: int | Auto | None = "auto",
         clip_norm: float | None = 1.0,
@@ -180,6 +199,7 @@ class CensoredQuantileRegressor(CensoredRegressor):
         self.dropout = dropout
         self.fit_intercept = fit_intercept
         self.loss = loss
+        self.censoring = censoring
         self.smoothing = smoothing
         self.l2 = l2
         self.learning_rate = learning_rate
@@ -198,20 +218,35 @@ class CensoredQuantileRegressor(CensoredRegressor):
     def _settings(self) -> Settings:
         head = check_head(self.head)
         check_choice("loss", self.loss, get_args(LossName))
+        if self.censoring is not None:
+            check_choice("censoring", self.censoring, get_args(CensoringModel))
+            if self.loss != "ipcw":
+                raise ValueError(f"censoring is for loss='ipcw' only; loss is {self.loss!r}: leave it out")
         check_number("smoothing", self.smoothing, 0)
         joint = check_switch("joint", self.joint)
         if not joint and head != "free":
             raise ValueError(
                 f"joint=False trains a network per quantile and needs head='free', not {self.head!r}"
             )
+        network = check_network(
+            self.network, self.hidden, self.units, self.activation, self.dropout, self.sequence
+        )
+        given = dict(vars(self))
+        auto_l2, auto_stop = self.l2 == "auto", self.patience == "auto"
+        if auto_l2:
+            given["l2"] = 0.0
+        if auto_stop:
+            given["patience"] = None
+        own = isinstance(head, LocationScale)
         return Settings(
             quantiles=check_quantiles(self.quantiles),
-            network=check_network(
-                self.network, self.hidden, self.units, self.activation, self.dropout, self.sequence
-            ),
+            network=network,
             head=head,
             joint=joint,
             loss=self.loss,
+            censoring=self.censoring or "kaplan-meier",
             smoothing=float(self.smoothing),
-            **check_training(vars(self)),
+            auto_l2=own and auto_l2,
+            auto_stop=own and auto_stop and network.kind != "linear" and self.max_epochs is None,
+            **check_training(given),
         )

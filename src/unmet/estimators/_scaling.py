@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 _LARGEST = 1e150
 # Inputs are clipped at this many standard deviations: beyond, float32 might overflow.
 _FARTHEST = 1e9
+# Values this many interquartile ranges beyond the quartiles do not count in full when y is standardised.
+_OUTLYING = 3.0
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,15 @@ def find_scaling(
     weight: NDArray[np.float64],
     censored: bool,
     standardise: bool,
+    robust: bool = False,
 ) -> tuple[Scaling, float, float]:
     """Return the scaling, and the location and scale of y in the units the network sees."""
     for name, values in (("X", columns), ("y", y)):
         if max(values.max(), -values.min()) > _LARGEST:
             raise ValueError(f"{name} has values beyond {_LARGEST:g}: use larger units")
     weight = weight / weight.sum()
+    if robust:
+        y = without_outliers(y, weight)
     center = float(weight @ y)
     spread = float(np.sqrt(weight @ np.square(y - center)))
     if spread <= 1e-12 * abs(center):  # one value, up to rounding
@@ -56,3 +61,12 @@ def find_scaling(
     if spread == 0.0 and censored:  # the bounds are equal by chance; latent values differ
         spread = abs(center) or 1.0
     return Scaling(x_center, x_scale, center, spread), 0.0, 1.0
+
+
+def without_outliers(y: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return y with values moved in that lie far beyond the quartiles."""
+    order = np.argsort(y)
+    reached = np.cumsum(weight[order])
+    low, high = (y[order[np.searchsorted(reached, level)]] for level in (0.25, 0.75))
+    reach = _OUTLYING * (high - low)
+    return np.clip(y, low - reach, high + reach) if reach > 0 else y

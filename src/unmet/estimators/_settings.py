@@ -21,6 +21,8 @@ from unmet.networks import (
     remember_hash,
 )
 
+# No network is wider and no fit longer than this; larger numbers are slips that would exhaust memory.
+_MOST_UNITS, _MOST_EPOCHS, MOST_STARTS = 65_536, 10**9, 100_000
 # learning_rate="auto": linear networks stand a higher rate.
 _RATE, _LINEAR_RATE = 0.02, 0.05
 
@@ -36,6 +38,7 @@ class Settings(Remembered):
     head: str | LocationScale | TobitShape
     joint: bool = True
     loss: str = "censored"
+    censoring: str = "kaplan-meier"
     smoothing: float = 0.0
     learning_rate: float = 0.02
     schedule: str = "cosine"
@@ -50,6 +53,8 @@ class Settings(Remembered):
     standardise: bool = True
     intercept: bool = True
     fixed_scale: float | None = None
+    auto_l2: bool = False  # the penalty follows from rows and columns
+    auto_stop: bool = False  # networks stop on rows they did not see
 
     @property
     def parametric(self) -> bool:
@@ -114,6 +119,10 @@ def check_network(
     network: Any, hidden: Any, units: Any, activation: str | None, dropout: float, sequence: Any
 ) -> NetworkSpec:
     """Return the spec of the network. Its sequence is completed when the number of columns is known."""
+    sizes = tuple(hidden) if isinstance(hidden, Sequence) else (hidden,)
+    for size in sizes:
+        check_number("hidden", size, 1, _MOST_UNITS, whole=True)
+    check_number("units", units, 1, _MOST_UNITS, whole=True)
     check_number("dropout", dropout, 0, 0.99)
     if activation is not None:
         check_choice("activation", activation, get_args(Activation))
@@ -129,11 +138,7 @@ def check_network(
             raise ValueError("activation is for network='mlp' and 'lstm'; a linear network has none")
         return NetworkSpec("linear", dropout=float(dropout))
     if network == "mlp":
-        sizes = tuple(hidden) if isinstance(hidden, Sequence) else (hidden,)
-        for size in sizes:
-            check_number("hidden", size, 1, whole=True)
         return NetworkSpec("mlp", hidden=sizes, activation=activation or "relu", dropout=float(dropout))
-    check_number("units", units, 1, whole=True)
     shape = (0, 0)
     if sequence is not None:
         if not isinstance(sequence, Sequence) or isinstance(sequence, str) or len(sequence) != 2:
@@ -155,14 +160,16 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     check_choice("schedule", p["schedule"], get_args(Schedule))
     for name in ("max_epochs", "patience"):
         if p[name] is not None:
-            check_number(name, p[name], 1, whole=True)
+            check_number(name, p[name], 1, _MOST_EPOCHS, whole=True)
     check_number("validation_fraction", p["validation_fraction"], 0, 0.9, open_=True)
     if p["batch_size"] is not None and p["batch_size"] != "auto":
-        check_number("batch_size", p["batch_size"], 1, whole=True)
+        check_number("batch_size", p["batch_size"], 1, _MOST_EPOCHS, whole=True)
     check_number("l2", p["l2"], 0)
     if p["clip_norm"] is not None:
         check_number("clip_norm", p["clip_norm"], 0, open_=True)
-    check_number("n_restarts", p["n_restarts"], 1, whole=True)
+    check_number("n_restarts", p["n_restarts"], 1, MOST_STARTS, whole=True)
+    if p["progress"] is not None:
+        check_switch("progress", p["progress"])
     check_choice("initialiser", p["initialiser"], get_args(Initialiser))
     as_given = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2"
     checked = {name: p[name] for name in (*as_given.split(), "n_restarts", "initialiser")}

@@ -1,11 +1,16 @@
 """Tobit regression: a normal or sinh-arcsinh latent target, observed only up to a cap."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from unmet.censoring import Side
 from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._checks import check_weights
 from unmet.estimators._choices import Auto, NetworkName, Schedule, TobitScale, TobitShapeName
+from unmet.estimators._likelihood import find_likelihood
 from unmet.estimators._settings import (
     Settings,
     check_choice,
@@ -14,6 +19,13 @@ from unmet.estimators._settings import (
     check_quantiles,
     check_training,
 )
+from unmet.estimators._tobit_summary import (
+    MarginalEffects,
+    TobitSummary,
+    find_effects,
+    summarise_tobit,
+    thresholds,
+)
 from unmet.networks import SMALLEST_SCALE, Activation, Initialiser, TobitShape, split
 
 
@@ -21,8 +33,9 @@ class TobitRegressor(CensoredRegressor):
     """Predict a latent target with location μ(x), scale σ and a normal shape, observed only up to a cap.
 
     `fit` minimises the mean of −log φ(z) + log σ over uncensored rows and −log(1 − Φ(z)) over right-censored
-    ones (−log Φ(z) over left-censored ones), where z = (y − μ(x)) / σ. A row is censored if it is flagged, or
-    if y has reached its threshold. The fitted distribution gives a quantile at every level.
+    ones (−log Φ(z) over left-censored ones), where z = (y − μ(x)) / σ, and of −log(Φ(z_upper) − Φ(z_lower))
+    over rows known by an interval. A row is censored if it is flagged, or if y has reached its threshold. The
+    fitted distribution gives a quantile at every level.
 
     Parameters
     ----------
@@ -30,8 +43,9 @@ class TobitRegressor(CensoredRegressor):
 
     quantiles : sequence of float
         Levels that `predict_quantiles` returns by default: increasing, each between 0 and 1.
-    side : {"right", "left"}
-        "right" if large values are cut off, "left" if small ones are.
+    side : {"right", "left", "both"}
+        "right" if large values are cut off, "left" if small ones are, "both" for a known floor and cap. With
+        `lower` and `upper` in `fit` it follows from them.
 
     **Which model**
 
@@ -65,8 +79,22 @@ class TobitRegressor(CensoredRegressor):
     ----------
     scale_ : float
         σ in the units of y, if it is the same for all rows.
+    coef_, intercept_ : array (columns,) and float
+        Of the location, for network="linear".
+    likelihood_ : Likelihood or None
+        Covariance of the coefficients and log σ, log-likelihood, and how many rows are exact, open or
+        intervals; None where `summary` has no standard errors.
     history_, n_iter_
         As in `CensoredQuantileRegressor`.
+
+    Notes
+    -----
+    Where a row is cut off must be independent of its latent value given X. A fit takes 2,000 passes over the
+    rows, standard errors one more of n p² operations.
+
+    References
+    ----------
+    Tobin (1958), Estimation of relationships for limited dependent variables, Econometrica 26.
 
     Examples
     --------
@@ -153,6 +181,105 @@ class TobitRegressor(CensoredRegressor):
             fixed_scale=given,
             **check_training(vars(self)),
         )
+
+    def fit(  # type: ignore[override]
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        threshold: ArrayLike | None = None,
+        censored: ArrayLike | None = None,
+        validation: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+    ) -> Self:
+        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        super().fit(X, y, validation=validation, sample_weight=sample_weight, **told)  # type: ignore[arg-type]
+        self.likelihood_ = None
+        if self._why_no_errors() is None and validation is None:
+            table, observed = self._observe(X, y, self.side, **told)
+            self.likelihood_ = find_likelihood(
+                np.asarray(table, np.float64),
+                observed,
+                None if sample_weight is None else check_weights(sample_weight, len(observed)),
+                self.intercept_,
+                self.coef_,
+                self.scale_,
+                fit_intercept=bool(self.fit_intercept),
+                fixed_scale=not isinstance(self.scale, str),
+            )
+        return self
+
+    fit.__doc__ = CensoredRegressor.fit.__doc__
+
+    def _why_no_errors(self) -> str | None:
+        """Return the setting that leaves the fit without standard errors, if any."""
+        needs = {"network": "linear", "shape": "normal", "l2": 0, "patience": None, "dropout": 0}
+        for name, value in needs.items():
+            if getattr(self, name) != value:
+                return f"{name}={value!r}"
+        if isinstance(self.scale, str) and self.scale == "network":
+            return "scale='constant'"
+        return None if self._fitted().scaling.y_scale else "rows whose y differ"
+
+    def _errors(self) -> Any:
+        self._fitted()
+        if getattr(self, "likelihood_", None) is None:
+            needed = self._why_no_errors() or "fit itself, without validation rows"
+            raise ValueError(f"standard errors need {needed}: fit again with it")
+        return self.likelihood_
+
+    def summary(self, coverage: float = 0.95) -> TobitSummary:
+        """Return coefficients, standard errors, p-values and Wald intervals. Print it to read it.
+
+        For linear networks with a normal shape and one scale, fitted to all rows without a penalty.
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
+        self._errors()
+        return summarise_tobit(self, coverage)
+
+    def marginal_effects(self, X: ArrayLike, threshold: ArrayLike | None = None) -> MarginalEffects:
+        """Return what one unit more of each column changes, averaged over the rows of X.
+
+        It changes the latent mean by β, the mean of what is observed by β P and the probability P to be
+        uncensored by −β (φ(u) − φ(l)) / σ, where l and u are the z-values of floor and cap. Standard errors
+        are by the delta method.
+
+        Parameters
+        ----------
+        threshold : float, array of shape (n,) or, with side="both", a pair (floor, cap), optional
+            Where the rows are cut off, on the `side` of the model. By default nowhere.
+
+        References
+        ----------
+        McDonald & Moffitt (1980), The uses of Tobit analysis, Rev. Econ. Stat. 62.
+        """
+        self._errors()
+        rows = self._inputs(X)
+        return find_effects(self, rows, *thresholds(threshold, self.side, len(rows)))
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Slopes of the location of a linear network, in the user's units, shape (columns,)."""
+        return self._line()[1]
+
+    @property
+    def intercept_(self) -> float:  # type: ignore[override]
+        """Intercept of the location of a linear network."""
+        return self._line()[0]
+
+    def _line(self) -> tuple[float, NDArray[np.float64]]:
+        member, scaling = self._fitted().members[0], self._fitted().scaling
+        if member.spec.network.kind != "linear":
+            raise AttributeError("coef_ and intercept_ exist only for network='linear'")
+        parts = split(member.spec, member.weights)
+        weight = parts["body.layers[0].weight"][0, : self.n_features_in_].astype(np.float64)
+        slopes = weight * (scaling.y_scale / scaling.x_scale)
+        bias = float(parts["body.layers[0].bias"][0]) if member.spec.intercept else 0.0
+        start = scaling.y_center + scaling.y_scale * bias - float(slopes @ scaling.x_center)
+        return (-start, -slopes) if self._fitted().side == "left" else (start, slopes)
 
     @property
     def scale_(self) -> float:

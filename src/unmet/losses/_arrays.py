@@ -1,7 +1,7 @@
 """Choice of NumPy or JAX by the caller's arrays, and the shape checks that all losses share."""
 
 import sys
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def common_shape(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 def check_side(side: Side) -> None:
     """Raise ValueError unless side is "right" or "left"."""
-    if side not in get_args(Side):
+    if side not in ("right", "left"):
         raise ValueError(f'side must be "right" or "left", got {side!r}')
 
 

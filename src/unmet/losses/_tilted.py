@@ -91,6 +91,35 @@ def censored_tilted_loss(
     return any_tilted_loss(y, hold_at_cap(quantile, cap, side), theta, width)
 
 
+def doubly_censored_tilted_loss(
+    y: Array, quantile: Array, theta: Array, floor: Array, cap: Array, width: float = 0.0
+) -> Array:
+    """Return the tilted loss of what can be seen between a floor and a cap: ρ_θ(y − min(cap, max(floor, q))).
+
+    An infinite floor or cap leaves that side open. A quantile beyond either gets no gradient.
+
+    Parameters
+    ----------
+    y, quantile, theta, floor, cap
+        They broadcast. The floor of a row is y if the row is left-censored, its cap is y if it is
+        right-censored; otherwise they are its known thresholds.
+    width
+        0 for the tilted loss, otherwise the width of its smoothing.
+
+    References
+    ----------
+    Powell (1986), Censored regression quantiles, J. Econometrics 32.
+
+    Examples
+    --------
+    >>> [float(doubly_censored_tilted_loss(1.0, q, 0.5, 0.0, 3.0)) for q in (-5.0, 2.0, 5.0)]
+    [0.5, 0.5, 1.0]
+    """
+    check_shapes(y=y, quantile=quantile, theta=theta, floor=floor, cap=cap)
+    held = hold_at_cap(hold_at_cap(quantile, floor, "left"), cap, "right")
+    return any_tilted_loss(y, held, theta, width)
+
+
 def hold_at_cap(quantile: Array, cap: Array, side: Side) -> Array:
     """Return the quantile of the observed variable: min(cap, q), or max(cap, q) for the left side."""
     check_side(side)

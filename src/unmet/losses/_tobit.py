@@ -9,11 +9,11 @@ import numpy as np
 from unmet.censoring import Side
 from unmet.losses._arrays import Array, check_shapes, check_side, namespace
 
-_HALF_LOG_2PI = 0.5 * log(2 * pi)
+HALF_LOG_2PI = 0.5 * log(2 * pi)
 # sinh of this is 5e12. Its square, and its slope over the smallest scale, still fit into float32.
 _LARGEST_ARGUMENT = 30.0
 # A bound this many standard deviations away says as little as one at infinity, and its square is finite.
-_FARTHEST = 1e15
+FARTHEST = 1e15
 _ROOT_HALF = sqrt(0.5)
 # Below this a series gives log Φ to the precision of the type. In float32, Φ itself underflows from −13.
 _SERIES_FROM = {4: -8.0, 8: -16.0}
@@ -70,9 +70,9 @@ def tobit_loss(
     tail = None if tail is None else xp.asarray(tail, dtype=xp.result_type(z, tail))
     censored = xp.asarray(censored) != 0
     # Both branches and their slopes are finite for every clipped z, so `where` lets no NaN through.
-    score, log_slope = _score(xp.clip(z, -_FARTHEST, _FARTHEST), skew, tail, xp)
-    exact = 0.5 * score * score + _HALF_LOG_2PI - log_slope + xp.log(scale)
-    bound = -_log_normal_cdf(-score if side == "right" else score, xp)
+    score, log_slope = normal_score(xp.clip(z, -FARTHEST, FARTHEST), skew, tail, xp)
+    exact = 0.5 * score * score + HALF_LOG_2PI - log_slope + xp.log(scale)
+    bound = -log_normal_cdf(-score if side == "right" else score, xp)
     return xp.where(censored, bound, exact)
 
 
@@ -89,7 +89,7 @@ def sinh_arcsinh_quantile(score: Array, skew: Array, tail: Array) -> Array:
     return xp.sinh((xp.arcsinh(score) + skew) / tail)
 
 
-def _score(z: Array, skew: Array | None, tail: Array | None, xp: Any) -> tuple[Array, Array]:
+def normal_score(z: Array, skew: Array | None, tail: Array | None, xp: Any) -> tuple[Array, Array]:
     """Return the normal score s of z and log ds/dz. s is clipped at sinh(±30) to fit float32."""
     if skew is None or tail is None:
         return z, 0 * z
@@ -101,7 +101,7 @@ def _score(z: Array, skew: Array | None, tail: Array | None, xp: Any) -> tuple[A
     return score, xp.log(tail) + log_cosh - 0.5 * xp.log1p(z * z)
 
 
-def _log_normal_cdf(z: Array, xp: Any) -> Array:
+def log_normal_cdf(z: Array, xp: Any) -> Array:
     """Return log Φ(z), with gradients that stay correct far into the lower tail in float32."""
     if xp is np:
         from scipy.special import log_ndtr
@@ -145,7 +145,7 @@ def _differentiable_log_cdf() -> Any:
     @jax.custom_jvp
     def log_cdf(z: Any) -> Any:
         deep, low, series = parts(z)
-        lower = -0.5 * low * low - jnp.log(-low / series) - _HALF_LOG_2PI
+        lower = -0.5 * low * low - jnp.log(-low / series) - HALF_LOG_2PI
         return jnp.where(deep, lower, jnp.log(0.5 * jax.lax.erfc(-jnp.where(deep, 0, z) * _ROOT_HALF)))
 
     @log_cdf.defjvp
@@ -154,7 +154,7 @@ def _differentiable_log_cdf() -> Any:
         value = log_cdf(z)
         deep, low, series = parts(z)
         near = jnp.where(deep, 0, z)
-        ratio = jnp.exp(-0.5 * near * near - _HALF_LOG_2PI - jnp.where(deep, 0, value))
+        ratio = jnp.exp(-0.5 * near * near - HALF_LOG_2PI - jnp.where(deep, 0, value))
         return value, change * jnp.where(deep, -low / series, ratio)
 
     return log_cdf

@@ -5,12 +5,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmet.censoring import refuse_mask
+
 Floats = NDArray[np.float64]
 Reduction = Literal["mean", "sum"]
 
 
 def numbers(array: ArrayLike, name: str, infinite: bool = False) -> Floats:
     """Return a float64 array without NaN, and without infinities unless they are allowed."""
+    refuse_mask(array, name)
     try:
         found = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -34,6 +37,7 @@ def choose(rows: Any, *arrays: Floats) -> list[Floats]:
     """Return the masked rows of each array (all rows if the mask is None). Raise if none is left."""
     n = len(arrays[0])
     if rows is not None:
+        refuse_mask(rows, "rows")
         mask = np.asarray(rows)
         if mask.dtype != np.bool_ or mask.shape != (n,):
             raise ValueError(f"rows must be a boolean mask of length {n}, got {mask.dtype} {mask.shape}")

@@ -37,7 +37,7 @@ class LocationScale:
     scale : {"auto", "network", "linear", "shared", "constant"}
         Where σ(x) comes from: a small network of its own ("network"), a linear function, a second output of
         the main network ("shared"), or one number ("constant"). "auto" is "network" for a linear main
-        network and "shared" for others.
+        network or an MLP and "shared" for others.
     scale_hidden : tuple of int
         Hidden layers of the scale network.
     link : {"hyperbola", "softplus"}
@@ -45,11 +45,14 @@ class LocationScale:
         sees: nearly |r|, so σ can be linear in x down to small values. "softplus" is log(1 + eʳ), which
         bends far earlier.
     scale_ridge : float
-        Penalty on the squared weights of the scale network.
+        Penalty on the squared weights of the scale network. It grows in proportion below 300 rows.
     shape_ridge : float
         Penalty on the squared distance of z from a two-parameter sinh-arcsinh shape, learned with it.
     likelihood : float
         Weight of the censored negative log-likelihood of that sinh-arcsinh shape in the loss.
+    background : float
+        Density, in the units the network sees, that the likelihood grants to values far from all others. It
+        bounds what an outlier can cost. 0 for none.
     weight_rows : bool
         Weight rows by 1/σ̂. No gradient flows through the weights, and σ̂ is at least a fifth of its mean.
     grid : tuple of float
@@ -60,8 +63,9 @@ class LocationScale:
     scale_hidden: tuple[int, ...] = (16, 16)
     link: LinkName = "hyperbola"
     scale_ridge: float = 0.01
-    shape_ridge: float = 0.1
+    shape_ridge: float = 0.2
     likelihood: float = 0.6
+    background: float = 0.0005
     weight_rows: bool = True
     grid: tuple[float, ...] = GRID
 
@@ -70,9 +74,12 @@ class LocationScale:
             raise ValueError(f"scale must be one of {get_args(ScaleSource)}, not {self.scale!r}")
         if self.link not in LINKS:
             raise ValueError(f"link must be one of {tuple(LINKS)}, not {self.link!r}")
-        for name in ("scale_ridge", "shape_ridge", "likelihood"):
+        for name in ("scale_ridge", "shape_ridge", "likelihood", "background"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must be at least 0, not {getattr(self, name)!r}")
+        for size in self.scale_hidden:
+            if not isinstance(size, int | np.integer) or not 1 <= size <= 65_536:
+                raise ValueError(f"scale_hidden must be whole numbers from 1 to 65536, not {size!r}")
         if not {0.1, 0.5, 0.9} <= set(self.grid):
             raise ValueError("grid must hold 0.1, 0.5 and 0.9, which fix the unit of the scale: add them")
 

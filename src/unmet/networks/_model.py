@@ -69,11 +69,23 @@ class Model(eqx.Module):
     body: Any
     head: Any
 
-    def __call__(self, x: Array, levels: Array, key: Array | None = None) -> Prediction:
-        return self.head(self.body(x, key), x, levels)
+    def __call__(
+        self, x: Array, levels: Array, key: Array | None = None, scaling: Array | None = None
+    ) -> Prediction:
+        """Predict. Columns where `scaling` is 0 are hidden from a scale network."""
+        raw = self.body(x, key)
+        return self.head(raw, x if scaling is None else x * scaling[:, None], levels)
 
 
-def build(spec: ModelSpec, noise: Noise, key: Array, levels: Array, start: Start, real: Array) -> Model:
+def build(
+    spec: ModelSpec,
+    noise: Noise,
+    key: Array,
+    levels: Array,
+    start: Start,
+    real: Array,
+    scaling: Array | None = None,
+) -> Model:
     """Return a model with starting weights.
 
     Parameters
@@ -86,8 +98,10 @@ def build(spec: ModelSpec, noise: Noise, key: Array, levels: Array, start: Start
         The quantile levels, increasing.
     real : array (columns,)
         1 for a column of the data, 0 for padding. Weights of padding start at zero and so stay there.
+    scaling : array (columns,), optional
+        1 for a column that a scale network uses, by default every real one. Its other weights stay at zero.
     """
-    head, outputs, bias = _build_head(spec, noise, levels, start, real)
+    head, outputs, bias = _build_head(spec, noise, levels, start, real if scaling is None else scaling)
     body = _build_body(spec, noise, key, outputs, real)
     if spec.network.kind == "custom":
         return Model(body, head)
@@ -113,13 +127,17 @@ def _mlp(
     intercept: bool,
     noise: Noise,
     real: Array,
+    spread_bends: bool = False,
 ) -> MLP:
     layers = []
     for index, (fan_in, fan_out) in enumerate(pairwise(sizes)):
         first, last = index == 0, index == len(sizes) - 2
         weight = draw(initialiser, noise, (fan_out, fan_in), jnp.sum(real) if first else fan_in)
         weight = weight * real if first else weight
-        layers.append(Linear(weight, jnp.zeros(fan_out, jnp.float32) if intercept or not last else None))
+        bias = jnp.zeros(fan_out, jnp.float32) if intercept or not last else None
+        if first and spread_bends:  # over the data, instead of all through their centre
+            bias = noise.take((fan_out,)) * jnp.sqrt(jnp.sum(jnp.square(weight), axis=1))
+        layers.append(Linear(weight, bias))
     return MLP(tuple(layers), activation, dropout)
 
 
@@ -147,7 +165,9 @@ def _build_body(spec: ModelSpec, noise: Noise, key: Array, outputs: int, real: A
             network.dropout,
         )
     sizes = (spec.columns, *network.hidden, outputs)
-    return _mlp(sizes, network.activation, network.dropout, spec.initialiser, spec.intercept, noise, real)
+    start = (network.activation, network.dropout, spec.initialiser, spec.intercept)
+    spread = network.kind == "mlp" and isinstance(spec.head, LocationScale) and spec.initialiser == "neutral"
+    return _mlp(sizes, *start, noise, real, spread_bends=spread)
 
 
 def _build_head(
@@ -168,7 +188,7 @@ def _build_head(
         return GaussianHead(own, shape, fixed), 1, location
     kind = spec.head.scale
     if kind == "auto":
-        kind = "network" if spec.network.kind == "linear" else "shared"
+        kind = "network" if spec.network.kind in ("linear", "mlp") else "shared"
     raw_scale = jnp.reshape(LINKS[spec.head.link].raw(start.scale), (1,))
     gaps, shape = start_gaps(levels), jnp.zeros(2, jnp.float32)
     static = (spec.fixed_levels, spec.head.link)

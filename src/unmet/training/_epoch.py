@@ -108,7 +108,7 @@ def _batch(rows: Rows, index: Array, offsets: Array, spec: ProgramSpec) -> Rows:
             parts.append(jax.lax.dynamic_slice_in_dim(array, begin, width, axis=-1))
         return jnp.concatenate(parts, axis=-1)
 
-    batch = Rows(*(cut(array) for array in rows))
+    batch = jax.tree.map(cut, rows)
     return batch._replace(weight=batch.weight / jnp.maximum(jnp.sum(batch.weight), 1e-30))
 
 
@@ -120,7 +120,7 @@ def _watch(weights: Array, problem: Problem, spec: ProgramSpec) -> Array:
     size = spec.stop_rows // blocks  # padded shapes this large divide evenly enough; the rest follows
     total = jnp.float32(0)
     for begin in range(0, spec.stop_rows, size):
-        part = Rows(*(array[..., begin : begin + size] for array in problem.stop))
+        part = jax.tree.map(lambda array, begin=begin: array[..., begin : begin + size], problem.stop)
         total += stopping_loss(weights, part, problem, spec)
     return total
 

@@ -1,6 +1,6 @@
 """The objective: turn predictions into the number to minimise. Only here do losses meet heads.
 
-All problems here are right-censored; left-censored ones arrive mirrored.
+One-sided problems here are right-censored; left-censored ones arrive mirrored.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,14 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from unmet.losses import censored_tilted_loss, portnoy_loss, tobit_loss
+from unmet.losses import (
+    censored_tilted_loss,
+    doubly_censored_tilted_loss,
+    interval_tobit_loss,
+    portnoy_loss,
+    self_consistent_loss,
+    tobit_loss,
+)
 from unmet.networks import LocationScale, Prediction, unflatten
 from unmet.training._problem import Problem, Rows
 from unmet.training._spec import ProgramSpec
@@ -20,6 +27,10 @@ RowLoss = Callable[[Prediction, Rows, Problem, ProgramSpec], Array]
 
 def _known_thresholds(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
     levels = problem.levels[:, None]
+    if spec.two_sided:
+        return doubly_censored_tilted_loss(
+            rows.y, prediction.quantiles, levels, rows.floor, rows.cap, width=spec.smoothing
+        )
     return censored_tilted_loss(
         rows.y, prediction.quantiles, levels, rows.cap, side="right", width=spec.smoothing
     )
@@ -36,7 +47,17 @@ def _flags(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSp
     )
 
 
+def _intervals(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+    # Where a side is open, floor and cap hold a value beyond all data.
+    return self_consistent_loss(
+        rows.floor, rows.cap, rows.censored, prediction.quantiles, problem.levels, width=spec.smoothing
+    )
+
+
 def _tobit(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
+    if spec.two_sided:
+        shape = (prediction.location, prediction.scale, prediction.skew, prediction.tail)
+        return interval_tobit_loss(*_bounds(rows), *shape)[None]
     loss = tobit_loss(
         rows.y,
         prediction.location,
@@ -49,7 +70,19 @@ def _tobit(prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSp
     return loss[None]
 
 
-ROW_LOSSES: dict[str, RowLoss] = {"quantile": _known_thresholds, "portnoy": _flags, "tobit": _tobit}
+def _bounds(rows: Rows) -> tuple[Array, Array]:
+    """Return bounds on the latent values of two-sided rows."""
+    between = rows.censored == 2
+    lower = jnp.where(between, rows.floor, jnp.where(rows.censored < 0, -jnp.inf, rows.y))
+    return lower, jnp.where(between, rows.cap, jnp.where(rows.censored > 0, jnp.inf, rows.y))
+
+
+ROW_LOSSES: dict[str, RowLoss] = {
+    "quantile": _known_thresholds,
+    "portnoy": _flags,
+    "intervals": _intervals,
+    "tobit": _tobit,
+}
 
 
 def stopping_loss(weights: Array, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
@@ -64,7 +97,7 @@ def training_loss(
 ) -> tuple[Array, Array]:
     """Return the number to minimise, and the part of it that comes from the data."""
     model = unflatten(spec.model, weights)
-    prediction = model(rows.x, problem.levels, key)
+    prediction = model(rows.x, problem.levels, key, problem.scaling)
     weight, extra, penalty = rows.weight, 0.0, problem.hyper.l2 * squared_weights(model.body)
     head = spec.model.head
     if isinstance(head, LocationScale):
@@ -72,9 +105,13 @@ def training_loss(
             scale = jax.lax.stop_gradient(prediction.scale)
             weight = weight / jnp.maximum(scale, 0.2 * (scale @ rows.weight))
         if head.likelihood:
-            extra = head.likelihood * (_tobit(prediction, rows, problem, spec)[0] @ rows.weight)
+            cost = _tobit(prediction, rows, problem, spec)[0]
+            if head.background:
+                cost = -jnp.logaddexp(-cost, jnp.log(head.background))
+            extra = head.likelihood * (cost @ rows.weight)
         distance = jnp.mean(jnp.square(prediction.anchors - prediction.shape_anchors))
-        penalty += head.scale_ridge * squared_weights(model.head.scale_network) + head.shape_ridge * distance
+        penalty += problem.hyper.scale_ridge * squared_weights(model.head.scale_network)
+        penalty += head.shape_ridge * distance
     losses = ROW_LOSSES[spec.objective](prediction, rows, problem, spec)
     data = jnp.mean(losses @ weight) + extra
     return data + penalty, data

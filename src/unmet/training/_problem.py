@@ -21,9 +21,10 @@ class Rows(NamedTuple):
 
     x: Any  # (columns, rows)
     y: Any  # (rows,)
-    cap: Any  # (rows,), infinite where nothing caps
-    censored: Any  # (rows,), not zero where censored
+    cap: Any  # (rows,), infinite where nothing caps; the upper bound on the latent value for "intervals"
+    censored: Any  # (rows,), not zero where censored; in two-sided problems the row's direction
     weight: Any  # (rows,)
+    floor: Any = None  # (rows,) in two-sided problems: the cap's counterpart
 
 
 class Hyper(NamedTuple):
@@ -36,6 +37,7 @@ class Hyper(NamedTuple):
     location: Any  # of the observed values, for a neutral start
     scale: Any
     spread: Any  # of the starting output weights around a neutral start
+    scale_ridge: Any  # penalty on the squared weights of a scale network
 
 
 class Problem(NamedTuple):
@@ -45,6 +47,7 @@ class Problem(NamedTuple):
     stop: Rows | None  # rows that only decide when to stop
     levels: Any  # (levels,), increasing
     real: Any  # (columns,): 0 marks padding
+    scaling: Any  # (columns,): 1 for columns that a scale network may use
     hyper: Any  # the numbers of `Hyper`: an array in the vector, a Hyper inside a program
     noise: Any  # normal numbers for the starting weights
     key: Any  # (2,) for dropout and shuffling
@@ -64,13 +67,14 @@ def views(spec: ProgramSpec, floats: Any, integers: Any) -> Problem:
         end = begin + prod(shape)
         parts.append(floats[begin:end].reshape(shape))
         begin = end
-    train, parts = Rows(*parts[:5]), parts[5:]
+    each = 5 + spec.two_sided
+    train, parts = Rows(*parts[:each]), parts[each:]
     stop = None
     if spec.stop_rows:
-        stop, parts = Rows(*parts[:5]), parts[5:]
-    levels, real, hyper, noise = parts
+        stop, parts = Rows(*parts[:each]), parts[each:]
+    levels, real, scaling, hyper, noise = parts
     key, max_epochs, patience = integers[:2], integers[2], integers[3]
-    return Problem(train, stop, levels, real, hyper, noise, key, max_epochs, patience)
+    return Problem(train, stop, levels, real, scaling, hyper, noise, key, max_epochs, patience)
 
 
 def blank(spec: ProgramSpec) -> tuple[np.ndarray, np.ndarray, Problem]:
@@ -79,8 +83,10 @@ def blank(spec: ProgramSpec) -> tuple[np.ndarray, np.ndarray, Problem]:
     floats, integers = np.zeros(length, np.float32), np.zeros(count, np.uint32)
     problem = views(spec, floats, integers)
     for rows in (problem.train, problem.stop):
-        if rows is not None:
+        if rows is not None and spec.objective != "intervals":  # there floor and cap are values, not limits
             rows.cap.fill(np.inf)
+            if rows.floor is not None:
+                rows.floor.fill(-np.inf)
     return floats, integers, problem
 
 
@@ -91,5 +97,6 @@ def _shapes(spec: ProgramSpec) -> tuple[tuple[int, ...], ...]:
     shapes: list[tuple[int, ...]] = []
     for rows in (spec.rows, spec.stop_rows):
         if rows:
-            shapes += [(model.columns, rows), *[(rows,)] * 4]
-    return (*shapes, (model.levels,), (model.columns,), (len(Hyper._fields),), (layout(model).noise,))
+            shapes += [(model.columns, rows), *[(rows,)] * (4 + spec.two_sided)]
+    columns = (model.columns,)
+    return (*shapes, (model.levels,), columns, columns, (len(Hyper._fields),), (layout(model).noise,))

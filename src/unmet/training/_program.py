@@ -29,7 +29,8 @@ def start_one(problem: Problem, spec: ProgramSpec) -> State:
     """Return a network before its first epoch."""
     hyper = problem.hyper
     start = Start(hyper.location, hyper.scale, hyper.spread)
-    model = build(spec.model, Noise(problem.noise), problem.key, problem.levels, start, problem.real)
+    columns = (problem.real, problem.scaling)
+    model = build(spec.model, Noise(problem.noise), problem.key, problem.levels, start, *columns)
     weights = flatten(model)
     return State(
         weights=weights,

@@ -11,7 +11,7 @@ class ProgramSpec(Remembered):
     """The static part of training. Problems with equal specs train side by side in one program."""
 
     model: ModelSpec
-    objective: str  # "quantile", "portnoy" or "tobit"
+    objective: str  # "quantile", "portnoy", "intervals" or "tobit"
     rows: int  # padded training rows
     stop_rows: int  # padded rows for early stopping; 0 to train for max_epochs
     batches: int  # per epoch; 1 for full batch
@@ -19,3 +19,4 @@ class ProgramSpec(Remembered):
     slots: int  # networks trained at once
     schedule: str = "constant"
     smoothing: float = 0.0
+    two_sided: bool = False  # rows have a floor as well as a cap

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from unmet.runs import refuse_fork
 from unmet.training._compiling import await_compiled, compile_ahead, give_up
 from unmet.training._problem import sizes
 from unmet.training._program import CHUNK, Program, empty_states, program
@@ -48,6 +49,7 @@ def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
 
     Memory holds one set of slots per distinct spec, however many jobs there are.
     """
+    refuse_fork()
     benches: dict[ProgramSpec, _Bench] = {}
     try:
         for job in jobs:

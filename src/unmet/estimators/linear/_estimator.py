@@ -2,16 +2,17 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from unmet.censoring import Side, mirror_levels, observe
-from unmet.estimators._base import CensoredRegressor, _seed, _weights
-from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
+from unmet.censoring import Side, mirror_levels
+from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._checks import check_seed, check_weights
+from unmet.estimators._settings import MOST_STARTS, check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators.linear._fit import bootstrap, make_ready, run
 from unmet.estimators.linear._process import LinearProcess
 from unmet.estimators.linear._summary import Summary, summarise
@@ -45,7 +46,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     Peng–Huang: Σ x [N(x'β(θ_j)) − Σ_{k<j} 1{y ≥ x'β(θ_k)} (H(θ_{k+1}) − H(θ_k))] = 0 with H(u) = −log(1 − u),
     one linear programme per level. It generalises Nelson and Aalen's estimate.
 
-    Powell: minimises Σ ρ_θ(y − min(cap, x'β)). The objective is not convex: the search starts from several
+    Powell: minimises Σ ρ_θ(y − min(cap, x'β)), with side="both" Σ ρ_θ(y − min(cap, max(floor, x'β))). The
+    objective is not convex: the search starts from several
     points, keeps the best, and may miss the lowest.
 
     Wang–Wang: Portnoy's weights with θ_c = F̂(y | x), Beran's local Kaplan–Meier estimate with a bandwidth
@@ -65,8 +67,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     method : {"portnoy", "peng-huang", "powell", "wang-wang"}
     quantiles : sequence of float
         Levels to report, increasing, each inside (0, 1).
-    side : {"right", "left"}
-        Whether large or small values are cut off.
+    side : {"right", "left", "both"}
+        Whether large or small values are cut off, or both at a known floor and cap ("powell" only).
     grid : sequence of float or None
         Levels to fit beside `quantiles`. None: steps of 0.01 for "portnoy" and "peng-huang", whose estimates
         at one level use all levels before it; only the median for the others.
@@ -143,10 +145,13 @@ class LinearCensoredQuantiles(CensoredRegressor):
     def fit(  # type: ignore[override]
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         threshold: ArrayLike | None = None,
         censored: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
     ) -> Self:
         """Fit to censored observations.
 
@@ -158,22 +163,25 @@ class LinearCensoredQuantiles(CensoredRegressor):
         threshold : float or array of shape (n,), optional
             Where each row is (or would have been) cut off; infinite where never. Without `censored` a row is
             censored where y has reached its threshold. "powell" needs it; the other methods use the flags
-            only.
+            only. With side="both" and "powell", a pair (floor, cap) or shape (n, 2).
         censored : boolean array of shape (n,), optional
             Which rows are censored.
         sample_weight : array of shape (n,), optional
             A row of weight 2 counts as two equal rows, one of weight 0 as none.
+        lower, upper : arrays of shape (n,), optional
+            Instead of y: bounds on the latent value of each row. Equal bounds are exact rows. All other rows
+            must be open on the same side; the methods have no answer for intervals.
         """
         from unmet.runs import available_cores
 
         wanted, levels = self._levels()
-        table: Any
-        table, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        observed = observe(y, threshold=threshold, censored=censored, side=self.side)
-        weight = None if sample_weight is None else _weights(sample_weight, len(observed))
+        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        table, observed = self._observe(X, y, self.side, **told)
+        table = np.asarray(table, np.float64)
+        weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
         self._check_censoring(observed)
-        seed = _seed(self.random_state)
-        mirrored = self.side == "left"
+        seed = check_seed(self.random_state)
+        mirrored = observed.side == "left"
         ready = make_ready(
             table,
             observed.mirrored() if mirrored else observed,
@@ -196,7 +204,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         process = _in_users_terms(found, intercepts[0, :reached], slopes[0, :reached], mirrored)
         self.fitted_ = process  # type: ignore[assignment]
         self.censored_share_ = float(observed.censored.mean())
-        self.rows_ = len(observed)
+        self.rows_, self.side_ = len(observed), observed.side
         self._warn_if_lost(wanted)
         self.bootstrap_ = None
         if self.n_bootstrap:
@@ -256,12 +264,10 @@ class LinearCensoredQuantiles(CensoredRegressor):
         self._fitted()
         return summarise(self, coverage)
 
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a folder: coefficients as safetensors, everything else as JSON."""
-        from unmet.estimators.linear._saved import save
+    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        from unmet.estimators.linear._saved import pack
 
-        check_is_fitted(self, "fitted_")
-        save(self, path)
+        return pack(self)
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "fitted_")
@@ -273,10 +279,10 @@ class LinearCensoredQuantiles(CensoredRegressor):
     def _levels(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The levels asked for and all levels to fit; checks every parameter."""
         check_choice("method", self.method, METHODS)
-        check_choice("side", self.side, ("right", "left"))
+        check_choice("side", self.side, get_args(Side))
         check_switch("fit_intercept", self.fit_intercept)
-        check_number("n_restarts", self.n_restarts, 0, whole=True)
-        check_number("n_bootstrap", self.n_bootstrap, 0, whole=True)
+        check_number("n_restarts", self.n_restarts, 0, MOST_STARTS, whole=True)
+        check_number("n_bootstrap", self.n_bootstrap, 0, MOST_STARTS, whole=True)
         if self.n_jobs != -1:
             check_number("n_jobs", self.n_jobs, 1, whole=True)
         if self.bandwidth is not None:
@@ -295,6 +301,12 @@ class LinearCensoredQuantiles(CensoredRegressor):
         return wanted, tuple(sorted(levels.values()))
 
     def _check_censoring(self, observed: Any) -> None:
+        if observed.side == "both" and (self.method != "powell" or not observed.known):
+            raise ValueError(
+                f"method={self.method!r} needs rows that are all open on the same side: for intervals use "
+                "TobitRegressor or CensoredQuantileRegressor with lower= and upper=, and for a known floor "
+                "and cap method='powell' with side='both' and threshold=(floor, cap)"
+            )
         if observed.censored.all():
             raise ValueError(
                 "every row is censored: no quantile is identified without rows that show their value"
@@ -309,7 +321,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         levels = self._fitted().levels
         lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
         if lost:
-            end = f"above {levels[-1]:g}" if self.side == "right" else f"below {levels[0]:g}"
+            end = f"above {levels[-1]:g}" if self.side_ == "right" else f"below {levels[0]:g}"
             warnings.warn(
                 f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}",
                 UserWarning,

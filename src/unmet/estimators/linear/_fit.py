@@ -51,25 +51,32 @@ def make_ready(
     intercept: bool,
     options: dict[str, Any],
 ) -> Ready:
-    """Canonical rows, independent columns, rows moved apart; right censoring only (mirror the rest)."""
+    """Canonical rows, independent columns, rows moved apart; mirror rows that are all open below."""
     if np.abs(observed.observed).max() > _LARGEST:
         raise ValueError(f"y holds values beyond {_LARGEST:g}: give it in larger units")
     rows = len(observed) if weight is None else int(np.count_nonzero(weight))
-    cap = observed.cap if method == "powell" else np.where(observed.censored, observed.observed, np.inf)
+    floor, cap = observed.limits
+    if method != "powell":
+        cap = np.where(observed.censored, observed.observed, np.inf)
     table = np.column_stack([X, observed.observed, cap, observed.censored])
+    if np.isfinite(floor).any():
+        table = np.column_stack([table, floor])
     index, share = canonical_rows(table, weight)
-    X, observed, cap = X[index], observed.take(index), cap[index]
+    X, observed, floor, cap = X[index], observed.take(index), floor[index], cap[index]
     design = make_design(X, intercept)
     y, censored = observed.observed, observed.censored
     spread = float(y.max() - y.min()) or abs(float(y[0])) or 1.0
     # At equal values an uncensored row comes first, as in Kaplan and Meier's estimate.
     shift = _MOVED * np.random.default_rng(0).uniform(size=len(y))
     scaled = (y - y.min()) / spread
-    moved = np.where(censored, scaled + shift, scaled - shift)
+    below = np.isinf(observed.lower)
+    moved = np.where(censored & ~below, scaled + shift, scaled - shift)
     usable = np.arange(len(y)) if method == "powell" else np.flatnonzero(~censored)
     start = _start(design, usable)
-    seen = np.where(censored, moved, (cap - y.min()) / spread)  # the cap of a censored row is its value
-    problem = Problem(design.columns, moved, seen, censored, levels)
+    # The cap of a right-censored row is its value, and so is the floor of a left-censored one.
+    cap = np.where(censored & ~below, moved, (cap - y.min()) / spread)
+    floor = np.where(below, moved, (floor - y.min()) / spread)
+    problem = Problem(design.columns, moved, floor, cap, censored, levels)
     return Ready(method, problem, share * rows, start, design, y, X[:, design.used], options)
 
 

@@ -11,14 +11,15 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Problem:
-    """Right-censored rows in general position, and the levels to fit.
+    """Rows in general position, and the levels to fit. Only Powell's method takes a floor.
 
     The columns of X are independent and of similar size; no p + 1 rows lie on one hyperplane.
     """
 
     X: Floats  # (n, p)
     y: Floats  # (n,)
-    cap: Floats  # (n,): y where censored, otherwise the known threshold or +∞
+    floor: Floats  # (n,): y where left-censored, otherwise the known threshold or −∞
+    cap: Floats  # (n,): y where right-censored, otherwise the known threshold or +∞
     censored: NDArray[np.bool_]  # (n,)
     levels: tuple[float, ...]  # increasing
 

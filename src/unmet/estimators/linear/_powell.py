@@ -22,7 +22,7 @@ def powell(
     seed: int = 0,
     known: Rows | None = None,
 ) -> Path:
-    """Minimise Σ ωᵢ ρ_θ(yᵢ − min(capᵢ, xᵢ'β)) at each level, for R sets of row weights at once.
+    """Minimise Σ ωᵢ ρ_θ(yᵢ − min(capᵢ, max(floorᵢ, xᵢ'β))) at each level, for R sets of row weights at once.
 
     The objective is not convex. A minimum fits p rows exactly, so that the search goes from one set of p rows
     to another: at each it looks along all p edges, over their whole length, and follows the one that leads
@@ -75,18 +75,22 @@ def _best(problem: Problem, weight: Floats, level: float, bases: Rows) -> Rows:
 
 def objective(problem: Problem, weight: Floats, level: float, coefficients: Any) -> Floats:
     """Powell's objective for coefficients (S, p)."""
-    residual = problem.y - np.minimum(problem.cap, coefficients @ problem.X.T)
+    residual = problem.y - np.clip(coefficients @ problem.X.T, problem.floor, problem.cap)
     return np.maximum(level * residual, (level - 1) * residual) @ weight
 
 
 def _descend(problem: Problem, weight: Floats, level: float, bases: Rows) -> Rows:
     """Follow the best edge from each basis until none leads lower."""
-    X, y, cap = problem.X, problem.y, problem.cap
+    X, y = problem.X, problem.y
     bases = bases.copy()
-    capped = np.isfinite(cap)
-    # Where the quantile passes y the slope rises; where it passes a cap beyond y it falls back to 0.
-    rise = weight * np.where(problem.censored, level, 1.0)
-    fall = np.where(capped & ~problem.censored, -(1 - level) * weight, 0.0)
+    capped, floored = np.isfinite(problem.cap), np.isfinite(problem.floor)
+    above = problem.censored & (problem.cap == y)
+    below = problem.censored & ~above
+    # Where the quantile passes y the slope rises. It is 0 beyond a cap and below a floor.
+    rise = weight * np.where(above, level, np.where(below, 1 - level, 1.0))
+    ends = [(problem.cap, np.where(capped & ~above, -(1 - level) * weight, 0.0))]
+    if floored.any():
+        ends.append((problem.floor, np.where(floored & ~below, -level * weight, 0.0)))
     who = np.arange(len(bases))
     for _ in range(100 * X.shape[1] + 1000):
         inverse = np.linalg.inv(X[bases[who]])
@@ -97,16 +101,26 @@ def _descend(problem: Problem, weight: Floats, level: float, bases: Rows) -> Row
         rates[np.abs(rates) < _FLAT * np.abs(rates).max(axis=2, keepdims=True)] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             at_y = (y - fitted)[:, None] / rates
-            at_cap = (np.where(capped, cap, 0.0) - fitted)[:, None] / rates
+            at_ends = [(np.where(fall < 0, end, 0.0) - fitted)[:, None] / rates for end, fall in ends]
         at_y[np.broadcast_to(own, rates.shape)] = 0.0
         moving = rates != 0
         slope = (
-            weight * np.where(rates > 0, -level * rates, np.where(capped, 0.0, (1 - level) * rates))
+            weight
+            * np.where(
+                rates > 0,
+                np.where(floored, 0.0, -level * rates),
+                np.where(capped, 0.0, (1 - level) * rates),
+            )
         ).sum(axis=2)
+        falls = [fall for _, fall in ends]
         ways = np.concatenate(
-            [np.where(moving, at_y, 0.0), np.where(moving & (fall < 0), at_cap, 0.0)], axis=2
+            [
+                np.where(moving, at_y, 0.0),
+                *(np.where(moving & (fall < 0), at, 0.0) for at, fall in zip(at_ends, falls)),
+            ],
+            axis=2,
         )
-        jumps = np.concatenate([np.abs(rates) * rise, np.where(fall < 0, np.abs(rates) * fall, 0.0)], axis=2)
+        jumps = np.concatenate([np.abs(rates) * part for part in (rise, *falls)], axis=2)
         order = ways.argsort(axis=2)
         sorted_ways = np.take_along_axis(ways, order, axis=2)
         slopes = slope[:, :, None] + np.take_along_axis(jumps, order, axis=2).cumsum(axis=2)
@@ -114,7 +128,7 @@ def _descend(problem: Problem, weight: Floats, level: float, bases: Rows) -> Row
         np.cumsum(slopes[:, :, :-1] * np.diff(sorted_ways, axis=2), axis=2, out=heights[:, :, 1:])
         here = np.take_along_axis(heights, (sorted_ways >= 0).argmax(axis=2)[:, :, None], axis=2)[:, :, 0]
         usable = (order < len(y)) & np.take_along_axis(
-            np.concatenate([moving, np.zeros_like(moving)], axis=2), order, axis=2
+            np.concatenate([moving, *(np.zeros_like(moving) for _ in ends)], axis=2), order, axis=2
         )
         heights[~usable] = np.inf
         low = heights.argmin(axis=2)

@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from unmet.runs import ModelFileError, save_model
+from unmet.runs import ModelFileError
 
 
-def save(estimator: Any, path: Any) -> None:
-    """Write a fitted estimator to a folder."""
+def pack(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return description and arrays of a fitted estimator."""
+    from unmet.estimators._files import to_plain
+
     fitted = estimator.fitted_
     arrays = {
         "levels": np.asarray(fitted.levels),
@@ -22,13 +24,16 @@ def save(estimator: Any, path: Any) -> None:
     names = getattr(estimator, "feature_names_in_", None)
     config = {
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(name, value) for name, value in estimator.get_params(deep=False).items()},
+        "parameters": {
+            name: to_plain(name, value) for name, value in estimator.get_params(deep=False).items()
+        },
         "columns": int(estimator.n_features_in_),
         "column_names": None if names is None else [str(name) for name in names],
         "rows": int(estimator.rows_),
         "censored_share": float(estimator.censored_share_),
+        "side": estimator.side_,
     }
-    save_model(path, config, arrays)
+    return config, arrays
 
 
 def restore(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
@@ -61,8 +66,9 @@ def restore(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray]) ->
         if arrays:
             raise ValueError(f"unknown arrays {sorted(arrays)}")
         estimator.rows_, estimator.censored_share_ = config["rows"], config["censored_share"]
+        estimator.side_ = config["side"]
         names = config["column_names"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(
             f"{path}: the files do not describe a fitted {config['estimator']}: {error}"
         ) from error
@@ -72,11 +78,3 @@ def restore(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray]) ->
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     return estimator
-
-
-def _plain(name: str, value: Any) -> Any:
-    if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
-        return None  # a generator has moved on; the fitted model no longer needs it
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return [_plain("", item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value

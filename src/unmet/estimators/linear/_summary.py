@@ -74,7 +74,7 @@ def _text(model: Any, levels: Any, columns: Any, coverage: float, tables: Any) -
     found, errors, lower, upper = tables
     lines = [
         f"Linear censored quantile regression, {_NAMES[model.method]}",
-        f"{model.rows_:,} rows, {model.censored_share_:.0%} censored ({model.side}); "
+        f"{model.rows_:,} rows, {model.censored_share_:.0%} censored ({model.side_}); "
         f"levels {model.levels_[0]:g} to {model.levels_[-1]:g} fitted",
     ]
     wide = max(map(len, columns))

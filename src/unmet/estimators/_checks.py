@@ -1,0 +1,106 @@
+"""Checks of data that all estimators share, and the loss of what was seen."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_random_state
+
+from unmet.censoring import Observed, refuse_mask
+from unmet.losses import doubly_censored_tilted_loss, interval_tilted_loss
+
+# With fewer rows, chance may leave all thresholds unreached.
+_FEW = 30
+_NUMBERS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
+
+
+def is_plain(X: Any, y: Any) -> bool:
+    """Return True for arrays that need no conversion: scikit-learn's check costs more than a small fit."""
+    return (
+        type(X) is np.ndarray
+        and type(y) is np.ndarray
+        and X.dtype in _NUMBERS
+        and y.dtype in _NUMBERS
+        and X.ndim == 2
+        and y.ndim == 1
+        and X.shape[0] == y.shape[0] > 1
+        and X.shape[1] > 0
+        and bool(np.isfinite(X).all())
+    )
+
+
+def seen_loss(
+    observed: Observed, quantiles: NDArray[np.float64], levels: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the tilted loss of what was seen, shape (n, K): held at thresholds, or to the nearer bound."""
+    if observed.known:
+        floor, cap = (limit[:, None] for limit in observed.limits)
+        return doubly_censored_tilted_loss(observed.observed[:, None], quantiles, levels, floor, cap)
+    return interval_tilted_loss(observed.lower[:, None], observed.upper[:, None], quantiles, levels)
+
+
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, and anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") and hasattr(X, "nnz") else X
+
+
+def warn_if_never_reached(observed: Observed) -> None:
+    """Warn if every row stays further from its threshold than the range of y: units may differ."""
+    if len(observed) < _FEW or observed.kind != "known" or observed.censored.any():
+        return
+    y = observed.observed
+    span = float(y.max() - y.min())
+    if min(float((observed.ceiling - y).min()), float((y - observed.floor).min())) > span > 0:
+        warnings.warn(
+            "no row comes near its threshold, so that nothing is censored: check that y and threshold have "
+            "the same units, or leave threshold out",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def warn_all_censored(observed: Observed) -> None:
+    if observed.side == "both" and not observed.known:
+        return  # intervals on both sides identify what lies between them
+    beyond = {"right": "above", "left": "below", "both": "between or beyond"}[observed.side]
+    warnings.warn(
+        f"every row is censored: the data say nothing {beyond} the observed values, and the fit "
+        "depends on its start. Add rows that are not censored, or pass known thresholds",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def check_weights(sample_weight: ArrayLike, rows: int) -> NDArray[np.float64]:
+    refuse_mask(sample_weight, "sample_weight")
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.ndim == 0:
+        weight = np.full(rows, float(weight))
+    if weight.shape != (rows,):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({rows},), not {weight.shape}")
+    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError("sample_weight must be finite, not negative, and not all zero")
+    return weight
+
+
+def check_seed(state: Any) -> int:
+    if not isinstance(state, (int, np.integer)):
+        try:
+            return int(check_random_state(state).randint(2**31))
+        except ValueError as error:
+            raise ValueError(f"random_state: {error}") from None
+    if not 0 <= state < 2**32:
+        raise ValueError(f"random_state must be between 0 and 2**32 - 1, not {state}")
+    return int(state)
+
+
+def check_mask(validation: ArrayLike, rows: int) -> NDArray[np.bool_]:
+    refuse_mask(validation, "validation")
+    mask = np.asarray(validation)
+    if mask.shape != (rows,) or mask.dtype != bool:
+        raise ValueError(
+            f"validation must be a boolean array with one entry per row, shape ({rows},), "
+            f"not {mask.dtype} of shape {mask.shape}"
+        )
+    return mask

@@ -1,0 +1,300 @@
+"""Conformal bounds around any estimator of censored quantiles."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.metadata_routing import UNUSED
+
+from unmet.censoring import Observed
+from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._checks import check_seed
+from unmet.estimators._settings import check_choice, check_number, check_switch
+from unmet.estimators.conformal._chance import find_chance
+from unmet.estimators.conformal._misses import misses_above, misses_below
+
+Floats = NDArray[np.float64]
+CensoringKind = Literal["forest", "kaplan-meier"]
+
+# Levels of the inner estimator; bounds are chosen between them and, beyond the last, in steps.
+_LOW = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
+GRID: tuple[float, ...] = (*_LOW, 0.5, *(round(1 - level, 2) for level in reversed(_LOW)))
+_BETWEEN = 4
+_STEPS = 25
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where calibration ended on the ladder of bounds."""
+
+    levels: tuple[float, ...]  # of the inner estimator, from lowest to highest rung
+    unit: float  # of the steps beyond them
+    lower: int  # rung of the one-sided lower bound
+    lower_end: int  # rung of the lower end of the interval
+    upper_end: int | None  # rung of its upper end; None if censoring hides it
+    cutoff: float | None
+
+
+class Conformal(CensoredRegressor):
+    """Bounds on a latent target that hold for new rows, around any estimator of censored quantiles.
+
+    `fit` trains the estimator on one part of the rows and calibrates on the other. `predict_lower` returns
+    the lower bound L(x) with P(T ≥ L(x)) ≥ coverage: the highest of the estimator's quantiles (and of steps
+    below its lowest) whose estimated share of misses stays below 1 − coverage. Rows count by the inverse of
+    their chance not to be cut off before a cut-off c(x): with cutoff="adaptive" the bound itself, otherwise
+    one number, with which bounds are at most the cut-off. `predict_interval` has an upper end where enough
+    rows were not cut off before it, and +∞ elsewhere. For side="left" all is mirrored: `predict_lower`
+    raises, and the interval may have a lower end of −∞.
+
+    Assumes that where a row is cut off is independent of its latent value given X, and a good estimate of the
+    chance not to be cut off. With the true chance, coverage holds up to 1/n; otherwise also if the estimator
+    is good. With `threshold=` the cut-off of every row is used; with `censored=` only those that were met.
+
+    Cost: one fit of the estimator to part of the rows, a forest of 100 trees for the chance, and about 100
+    predictions for each calibration row.
+
+    Parameters
+    ----------
+    estimator : estimator of this package
+        Its `quantiles` are replaced by a grid. None: `CensoredQuantileRegressor()`.
+    coverage : float
+        Share of latent values at or above the lower bound, and inside the interval.
+    cutoff : "adaptive" or float
+    censoring : {"forest", "kaplan-meier"} or callable
+        P(C ≥ c | x): by neighbours of a row in a forest, by all rows alike, or f(X, c) → array.
+    calibration_fraction : float
+        Share of the rows that calibrate.
+    counts : bool
+        y are counts: uniform numbers are added to fit and calibrate without ties, and bounds are rounded to
+        whole numbers outwards.
+    random_state : int, RandomState or None
+        Splits the rows, and draws the uniform numbers. The estimator keeps its own.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator
+    bounds_ : Bounds
+        The chosen rungs.
+
+    References
+    ----------
+    Candès, Lei & Ren (2023), Conformalized survival analysis, J. R. Stat. Soc. B 85. Gui, Hore, Ren & Barber
+    (2024), Conformalized survival analysis with adaptive cut-offs, Biometrika 111.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmet import Conformal, TobitRegressor
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(400, 1))
+    >>> latent, limit = X[:, 0] + random.normal(size=400), 1 + random.normal(size=400)
+    >>> model = Conformal(TobitRegressor(random_state=0), random_state=0)
+    >>> model.fit(X, np.minimum(latent, limit), threshold=limit).predict_lower(X).shape
+    (400,)
+    """
+
+    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        coverage: float = 0.9,
+        cutoff: float | Literal["adaptive"] = "adaptive",
+        censoring: Any = "forest",
+        calibration_fraction: float = 0.5,
+        counts: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+        self.cutoff = cutoff
+        self.censoring = censoring
+        self.calibration_fraction = calibration_fraction
+        self.counts = counts
+        self.random_state = random_state
+
+    def fit(  # type: ignore[override]
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        threshold: ArrayLike | None = None,
+        censored: ArrayLike | None = None,
+        *,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the estimator to one part of the rows, and calibrate with the other.
+
+        Parameters
+        ----------
+        X, y, threshold, censored, lower, upper
+            As in the estimator's `fit`. Rows must be open on the same side.
+        """
+        self._check_parameters()
+        inner = self._inner()
+        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        table, observed = self._observe(X, y, inner.side, **told)
+        if observed.side == "both" and observed.censored.any():
+            raise ValueError(
+                "Conformal needs rows that are all open on the same side: bounds for intervals have no "
+                "guarantee. Use TobitRegressor with lower= and upper="
+            )
+        rows = np.asarray(table, np.float64)
+        seed = check_seed(self.random_state)
+        random = np.random.default_rng(seed)
+        held = np.zeros(len(rows), bool)
+        count = min(max(1, round(self.calibration_fraction * len(rows))), len(rows) - 1)
+        if count < 1:
+            raise ValueError("Conformal needs at least 2 rows, one to fit and one to calibrate, got 1 sample")
+        held[random.permutation(len(rows))[:count]] = True
+        if self.counts:
+            observed = _jittered(observed, random)
+        train, calibrate = observed.take(~held), observed.take(held)
+        self.estimator_ = inner.set_params(quantiles=GRID, side=observed.side)
+        self.estimator_.fit(rows[~held], **_as_given(train))
+        left = observed.side == "left"
+        seen = calibrate.mirrored() if left else calibrate
+        chance = find_chance(self.censoring, rows[~held], train.mirrored() if left else train, seed)
+        self._calibrate(rows[held], seen, chance, left)
+        return self
+
+    def _calibrate(self, X: Floats, seen: Observed, chance: Any, left: bool) -> None:
+        levels = self._levels()
+        unit = float(np.ptp(self.estimator_.predict_quantiles(X, (levels[0], levels[-1])), axis=1).mean()) / 4
+        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None)
+        ladder = self._ladder(X)
+        ladder = -ladder[:, ::-1] if left else ladder
+        cutoff = None if self.cutoff == "adaptive" else float(self.cutoff)
+        if left and cutoff is not None:
+            cutoff = -cutoff
+        last = ladder.shape[1] - 1
+        below = np.maximum.accumulate(misses_below(ladder, seen, X, chance, cutoff))
+        spare = 1 - self.coverage
+        lower = max(0, int(np.count_nonzero(below <= spare + 1e-12)) - 1)
+        lower_end = max(0, int(np.count_nonzero(below <= spare / 2 + 1e-12)) - 1)
+        above = misses_above(ladder, seen, X, chance)
+        good = np.flatnonzero(above <= spare / 2 + 1e-12)
+        upper_end = int(good[0]) if len(good) else None
+        if upper_end is not None and upper_end <= lower_end:
+            upper_end = min(lower_end + 1, last)
+        self.bounds_ = Bounds(levels, unit or 1.0, lower, lower_end, upper_end, cutoff)
+        self.side_ = "left" if left else "right"
+
+    def _levels(self) -> tuple[float, ...]:
+        """Return the levels between which bounds are chosen."""
+        fitted = self.estimator_._fitted()
+        usable = GRID
+        if not fitted.parametric:
+            usable = tuple(level for level in GRID if fitted.levels[0] <= level <= fitted.levels[-1])
+        place = np.arange((len(usable) - 1) * _BETWEEN + 1) / _BETWEEN
+        fine = np.interp(place, np.arange(len(usable)), usable)
+        return tuple(round(float(level), 12) for level in fine)
+
+    def _ladder(self, X: Any) -> Floats:
+        """Return increasing bounds, shape (n, M): steps below, quantiles, steps above."""
+        values = np.maximum.accumulate(self.estimator_.predict_quantiles(X, self.bounds_.levels), axis=1)
+        steps = self.bounds_.unit * 0.1 * np.arange(1, _STEPS + 1) ** 1.5
+        return np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
+
+    def _fitted(self) -> Any:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "bounds_")
+        return self.estimator_._fitted()
+
+    def predict_lower(self, X: ArrayLike) -> Floats:
+        """Return the lower bound of each row, shape (n,); latent values lie at or above it by `coverage`."""
+        self._fitted()
+        if self.side_ == "left":
+            raise ValueError("predict_lower is for right censoring: use predict_interval for side='left'")
+        rows = self._inputs(X)
+        found = self._ladder(rows)[:, self.bounds_.lower]
+        if self.bounds_.cutoff is not None:
+            found = np.minimum(found, self.bounds_.cutoff)
+        return np.floor(found) if self.counts else found
+
+    def predict_interval(self, X: ArrayLike, coverage: float | None = None) -> Floats:
+        """Return the ends of the two-sided interval, shape (n, 2); ±∞ for an end that censoring hides."""
+        self._fitted()
+        if coverage is not None and coverage != self.coverage:
+            raise ValueError(f"coverage={self.coverage} was calibrated: set it in Conformal and fit again")
+        ladder = self._ladder(self._inputs(X))
+        ladder = -ladder[:, ::-1] if self.side_ == "left" else ladder
+        low = ladder[:, self.bounds_.lower_end]
+        if self.bounds_.cutoff is not None:
+            low = np.minimum(low, self.bounds_.cutoff)
+        end = self.bounds_.upper_end
+        high = np.full(len(ladder), np.inf) if end is None else ladder[:, end]
+        ends = np.column_stack([low, high]) if self.side_ == "right" else np.column_stack([-high, -low])
+        return np.column_stack([np.floor(ends[:, 0]), np.floor(ends[:, 1])]) if self.counts else ends
+
+    def predict_quantiles(self, X: ArrayLike, quantiles: Any = None) -> Floats:
+        """Return the quantiles of the inner estimator, which are not calibrated."""
+        self._fitted()
+        levels = self.quantiles if quantiles is None else quantiles
+        return self.estimator_.predict_quantiles(self._inputs(X), levels)
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the median of the inner estimator."""
+        return self.predict_quantiles(X, (0.5,))[:, 0]
+
+    @property
+    def quantiles(self) -> tuple[float, ...]:  # type: ignore[override]
+        """Levels that `predict_quantiles` and `score` use: those of the estimator as given."""
+        return tuple(self._inner().quantiles)
+
+    @property
+    def side(self) -> Any:  # type: ignore[override]
+        return self._inner().side
+
+    def _inner(self) -> Any:
+        """Return a copy of the estimator as given."""
+        if self.estimator is None:
+            from unmet.estimators._regressor import CensoredQuantileRegressor
+
+            return CensoredQuantileRegressor(random_state=0)
+        if not isinstance(self.estimator, CensoredRegressor) or isinstance(self.estimator, Conformal):
+            raise ValueError(
+                f"estimator must be an estimator of unmet such as TobitRegressor(), not {self.estimator!r}"
+            )
+        return clone(self.estimator)
+
+    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        from unmet.estimators.conformal._saved import pack
+
+        return pack(self)
+
+    def _settings(self) -> Any:
+        raise ValueError("fit_many trains networks: fit Conformal to one problem at a time")
+
+    def _check_parameters(self) -> None:
+        check_number("coverage", self.coverage, 0, 0.999, open_=True)
+        if self.cutoff != "adaptive":
+            check_number("cutoff", self.cutoff, -np.inf)
+        if not callable(self.censoring):
+            check_choice("censoring", self.censoring, get_args(CensoringKind))
+        check_number("calibration_fraction", self.calibration_fraction, 0, 0.9, open_=True)
+        check_switch("counts", self.counts)
+
+
+def _as_given(observed: Observed) -> dict[str, Any]:
+    """Return the arguments of `fit` that describe one-sided observations."""
+    if observed.known:
+        given = {"y": observed.observed, "threshold": observed.threshold}
+        return {**given, "censored": observed.censored} if observed.censored.any() else given
+    return {"y": observed.observed, "censored": observed.censored}
+
+
+def _jittered(observed: Observed, random: np.random.Generator) -> Observed:
+    """Return counts plus uniform numbers; bounds of censored rows stay, and still are bounds."""
+    if observed.side == "left":
+        raise ValueError("counts=True is for right censoring")
+    if (observed.observed != np.round(observed.observed)).any():
+        raise ValueError("counts=True needs whole numbers in y")
+    moved = observed.observed + np.where(observed.censored, 0.0, random.uniform(size=len(observed)))
+    upper = np.where(observed.censored, np.inf, moved)
+    ceiling = np.where(observed.censored, observed.ceiling, np.maximum(observed.ceiling, moved))
+    return Observed(moved, moved, upper, observed.floor, ceiling, observed.side, observed.known)

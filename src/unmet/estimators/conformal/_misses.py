@@ -1,0 +1,58 @@
+"""How often a bound is missed, estimated from censored rows."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.censoring import Observed
+from unmet.estimators.conformal._chance import Chance
+
+Floats = NDArray[np.float64]
+
+# Chances below this count as this.
+_LEAST = 0.02
+# With fewer rows (in effect), an upper bound is not identified.
+_FEWEST = 30.0
+# Nor where more than this share of the rows had hardly a chance to reach it.
+_MOST_HIDDEN = 0.1
+
+
+def misses_below(bounds: Floats, seen: Observed, X: Floats, chance: Chance, cutoff: float | None) -> Floats:
+    """Return the estimated share of latent values below each of M increasing bounds, shape (M,).
+
+    `bounds` has shape (n, M), for right-censored rows. Known thresholds C: among rows with C ≥ c(x), whose
+    min(T, c(x)) is seen, the share with y below the bound, each weighted by 1/P(C ≥ c(x) | x). Here c(x) is
+    the bound itself (adaptive cut-offs) or the given number. Flags: the sum of 1/P(C ≥ y | x) over uncensored
+    rows below the bound. One more row is counted as missed.
+    """
+    y, rows = seen.observed, len(bounds)
+    below = y[:, None] < np.minimum(bounds, np.inf if cutoff is None else cutoff)
+    if not seen.known:
+        weight = 1 / np.maximum(chance(X, y[:, None]), _LEAST)
+        return ((weight * (below & ~seen.censored[:, None])).sum(axis=0) + 1) / (rows + 1)
+    at = bounds if cutoff is None else np.full((rows, 1), cutoff)
+    weight = np.where(seen.limits[1][:, None] >= at, 1 / np.maximum(chance(X, at), _LEAST), 0.0)
+    return _share(weight, below)
+
+
+def misses_above(bounds: Floats, seen: Observed, X: Floats, chance: Chance) -> Floats:
+    """Return the estimated share of latent values above each bound, shape (M,); NaN if too few rows tell.
+
+    Rows that passed the bound or are uncensored tell; each is weighted by 1/P(C ≥ min(y, bound) | x).
+    """
+    y = seen.observed[:, None]
+    over = y > bounds
+    chances = chance(X, np.minimum(bounds, y))
+    weight = np.where(over | ~seen.censored[:, None], 1 / np.maximum(chances, _LEAST), 0.0)
+    effective = np.square(weight.sum(axis=0)) / np.maximum(np.square(weight).sum(axis=0), 1e-300)
+    hidden = (chances < _LEAST).mean(axis=0) > _MOST_HIDDEN
+    reached = over.sum(axis=0) > 0
+    return np.where((effective >= _FEWEST) & ~hidden & reached, _share(weight, over), np.nan)
+
+
+def _share(weight: Floats, missed: NDArray[np.bool_]) -> Floats:
+    """Return weighted shares, with one more row of mean weight that was missed."""
+    used = np.count_nonzero(weight, axis=0)
+    extra = weight.sum(axis=0) / np.maximum(used, 1)
+    total = weight.sum(axis=0) + extra
+    lost = (weight * missed).sum(axis=0) + extra
+    return np.divide(lost, total, out=np.ones(lost.shape), where=total > 0)

@@ -1,0 +1,216 @@
+"""Boosting of several increasing quantiles at once, and LightGBM's trees as arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unmet.estimators.trees._arrays import Floats, Trees, join
+from unmet.estimators.trees._objective import curvature, slopes
+from unmet.losses import censored_tilted_loss, portnoy_weights, tilted_loss
+
+# Least slope of a step in the curvature, so that a leaf never jumps.
+_LEAST = 0.05
+# With fewer rows, none are held out.
+_FEWEST = 50
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """Checked settings."""
+
+    n_estimators: int
+    learning_rate: float
+    num_leaves: int
+    min_child_samples: int
+    l2: float
+    column_share: float
+    validation_fraction: float | None
+    seed: int
+
+
+def middle(levels: tuple[float, ...]) -> int:
+    """Return the position of the level nearest the median."""
+    return int(np.argmin(np.abs(np.asarray(levels) - 0.5)))
+
+
+def increasing(raw: Floats, levels: tuple[float, ...]) -> Floats:
+    """Return quantiles from raw scores (n, K): the middle one, and softplus steps up and down from it."""
+    at = middle(levels)
+    steps = np.logaddexp(0.0, raw)
+    found = np.empty_like(raw)
+    found[:, at] = raw[:, at]
+    for number in range(at + 1, raw.shape[1]):
+        found[:, number] = found[:, number - 1] + steps[:, number]
+    for number in range(at - 1, -1, -1):
+        found[:, number] = found[:, number + 1] - steps[:, number]
+    return found
+
+
+def chain(raw: Floats, gradient: Floats, bend: Floats, levels: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Return gradient and curvature along the raw scores from those along the quantiles, all (n, K)."""
+    at = middle(levels)
+    rate = 1 / (1 + np.exp(-np.clip(raw, -30, 30)))
+    first, second = np.empty_like(raw), np.empty_like(raw)
+    first[:, at], second[:, at] = gradient.sum(axis=1), bend.sum(axis=1)
+    for number in range(raw.shape[1]):
+        if number == at:
+            continue
+        part = slice(number, None) if number > at else slice(None, number + 1)
+        sign = 1.0 if number > at else -1.0
+        first[:, number] = sign * rate[:, number] * gradient[:, part].sum(axis=1)
+        # One rate for all rows: LightGBM counts the rows of a leaf by their curvature.
+        typical = max(float(np.sqrt(np.square(rate[:, number]).mean())), _LEAST)
+        second[:, number] = typical**2 * bend[:, part].sum(axis=1)
+    return first, second
+
+
+def boost(
+    X: Floats,
+    y: Floats,
+    cap: Floats,
+    below: Floats | None,
+    share: Floats,
+    levels: tuple[float, ...],
+    settings: Boosting,
+) -> tuple[Trees, Floats, tuple[float, ...], float, float]:
+    """Return trees, starting scores, levels, and the center and scale of y for right-censored rows.
+
+    Held-out rows first choose the number of rounds; then all rows train for that many.
+    """
+    center = float(np.average(y, weights=share))
+    scale = float(np.sqrt(np.average(np.square(y - center), weights=share)))
+    if scale <= 1e-12 * abs(center):
+        scale = 0.0
+    rows = Rows(X, (y - center) / (scale or 1.0), (cap - center) / (scale or 1.0), below, share)
+    rounds = settings.n_estimators
+    if settings.validation_fraction is not None and len(y) >= _FEWEST:
+        held = np.zeros(len(y), bool)
+        count = max(1, round(settings.validation_fraction * len(y)))
+        held[np.random.default_rng(settings.seed).permutation(len(y))[:count]] = True
+        trees, start = _train(rows.take(~held), levels, settings, rounds)
+        rounds = _best_rounds(trees, start, rows.take(held), levels)
+    trees, start = _train(rows, levels, settings, rounds)
+    return trees, start, levels, center, scale
+
+
+def _best_rounds(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float, ...]) -> int:
+    """Return the number of rounds with the lowest censored loss of these rows, at least one."""
+    thetas = np.asarray(levels)
+    far = float(rows.y.max()) + 10.0
+    losses = []
+    leaves = trees.value[trees.leaves(rows.X)].reshape(len(rows.y), -1, len(levels))
+    raw = np.tile(start, (len(rows.y), 1))
+    for change in np.moveaxis(leaves, 1, 0):
+        raw = raw + change
+        found = increasing(raw, levels)
+        if rows.below is None:
+            loss = censored_tilted_loss(rows.y[:, None], found, thetas, rows.cap[:, None])
+        else:
+            weight = portnoy_weights(rows.below[:, None], thetas)
+            loss = weight * tilted_loss(rows.y[:, None], found, thetas)
+            loss = loss + (1 - weight) * tilted_loss(far, found, thetas)
+        losses.append(float(rows.share @ loss.mean(axis=1)))
+    return 1 + int(np.argmin(losses))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Right-censored rows in units of the spread of y."""
+
+    X: Floats
+    y: Floats
+    cap: Floats
+    below: Floats | None  # F̂(y | x) of censored rows and 1 in others; None where caps are known
+    share: Floats
+
+    def take(self, index: Any) -> "Rows":
+        below = None if self.below is None else self.below[index]
+        return Rows(self.X[index], self.y[index], self.cap[index], below, self.share[index])
+
+
+def _train(rows: Rows, levels: tuple[float, ...], settings: Boosting, rounds: int) -> tuple[Trees, Floats]:
+    """Return the trees of that many rounds, and the scores before the first."""
+    try:
+        import lightgbm
+    except ImportError:
+        raise ImportError(
+            'CensoredQuantileBooster needs LightGBM: pip install "unmet[boosting]" and fit again'
+        ) from None
+    thetas, size, share = np.asarray(levels), len(rows.y), rows.share
+    start = _start(rows.y, share, levels)
+    bend = np.tile(curvature(thetas, 1.0), (size, 1)) * share[:, None]
+
+    def objective(predictions: Any, data: Any) -> tuple[Floats, Floats]:
+        raw = np.reshape(predictions, (size, -1))
+        gradient = slopes(rows.y, increasing(raw, levels), thetas, rows.cap, rows.below) * share[:, None]
+        first, second = chain(raw, gradient, bend, levels)
+        return (first, second) if len(levels) > 1 else (first[:, 0], second[:, 0])
+
+    parameters = {
+        "objective": objective,
+        "num_class": len(levels),
+        "learning_rate": settings.learning_rate,
+        "num_leaves": settings.num_leaves,
+        "min_data_in_leaf": min(settings.min_child_samples, max(1, size // 3)),
+        "lambda_l2": settings.l2,
+        "feature_fraction": settings.column_share,
+        "seed": settings.seed % 2**31,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "min_data_in_bin": 1,
+        "feature_pre_filter": False,
+        "verbosity": -1,
+    }
+    scores = np.tile(start, (size, 1))
+    data = lightgbm.Dataset(rows.X, label=rows.y, init_score=scores if len(levels) > 1 else scores[:, 0])
+    model = lightgbm.train(parameters, data, num_boost_round=rounds)
+    grown = [_plain(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
+    grown += [_leaf(0.0)] * (rounds * len(levels) - len(grown))  # LightGBM stops where no split helps
+    return join(grown), start
+
+
+def _start(values: Floats, share: Floats, levels: tuple[float, ...]) -> Floats:
+    """Return raw scores that give the quantiles of all observed values."""
+    order = np.argsort(values)
+    reached = np.cumsum(share[order]) / share.sum()
+    place = np.minimum(np.searchsorted(reached, levels), len(values) - 1)
+    found = values[order][place]
+    at = middle(levels)
+    steps = np.maximum(np.diff(found), 0.05)
+    raw = np.log(np.expm1(np.concatenate([steps[:at], [1.0], steps[at:]])))
+    raw[at] = found[at]
+    return raw
+
+
+def _leaf(value: float) -> Trees:
+    zero = np.zeros(1, np.int32)
+    return Trees(np.full(1, -1, np.int32), np.zeros(1), zero, zero, np.array([value]), zero)
+
+
+def _plain(root: dict[str, Any]) -> Trees:
+    """Return one of LightGBM's trees as arrays, parents before their children."""
+    feature: list[int] = []
+    threshold: list[float] = []
+    left: list[int] = []
+    right: list[int] = []
+    value: list[float] = []
+    waiting: list[tuple[dict[str, Any], int, bool]] = [(root, -1, True)]
+    while waiting:
+        node, parent, first = waiting.pop()
+        here = len(feature)
+        if parent >= 0:
+            (left if first else right)[parent] = here
+        inner = "split_feature" in node
+        feature.append(int(node["split_feature"]) if inner else -1)
+        threshold.append(float(node["threshold"]) if inner else 0.0)
+        value.append(0.0 if inner else float(node["leaf_value"]))
+        left.append(0)
+        right.append(0)
+        if inner:
+            waiting.append((node["right_child"], here, False))
+            waiting.append((node["left_child"], here, True))
+    kinds = (np.int32, np.float64, np.int32, np.int32, np.float64)
+    parts = [np.asarray(part, kind) for part, kind in zip((feature, threshold, left, right, value), kinds)]
+    return Trees(parts[0], parts[1], parts[2], parts[3], parts[4], np.zeros(1, np.int32))

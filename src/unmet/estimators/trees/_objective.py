@@ -1,0 +1,90 @@
+"""The censored tilted loss as an objective of gradient boosting: gradients and curvatures."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmet.censoring import Side, observe
+from unmet.estimators.trees._arrays import Floats
+from unmet.losses import portnoy_weights
+
+
+def slopes(y: Floats, quantiles: Floats, levels: Floats, cap: Floats, below: Floats | None) -> Floats:
+    """Return ∂loss/∂q of right-censored rows, shape (n, K).
+
+    Known caps (`below` is None): 1{q > y} − θ for q < cap, else 0. Flags: w 1{q > y} − θ, where w is
+    Portnoy's weight of a censored row whose level F̂(y | x) is `below`; uncensored rows have `below` = 1,
+    hence w = 1.
+    """
+    over = quantiles > y[:, None]
+    if below is None:
+        return np.where(quantiles < cap[:, None], over - levels, 0.0)
+    return portnoy_weights(below[:, None], levels) * over - levels
+
+
+def curvature(levels: Floats, scale: float) -> Floats:
+    """Return the density of a normal distribution at its quantiles: the mean curvature of the loss."""
+    from scipy.special import ndtri
+
+    return np.exp(-0.5 * np.square(ndtri(levels))) / np.sqrt(2 * np.pi) / scale
+
+
+def censored_objective(
+    y: ArrayLike,
+    *,
+    quantile: float,
+    threshold: ArrayLike | None = None,
+    censored: ArrayLike | None = None,
+    level: ArrayLike | None = None,
+    side: Side = "right",
+) -> Callable[[Any, Any], tuple[Floats, Floats]]:
+    """Return an objective for `lightgbm.train` or `xgboost.train`: f(predictions, data) → (slope, curvature).
+
+    It is the gradient of the censored tilted loss at one level, ρ_θ(y − min(cap, q)) for right censoring,
+    with the curvature of a normal distribution. Give the rows in the order of the training data.
+
+    Parameters
+    ----------
+    y, threshold, censored, side
+        As in `CensoredQuantileRegressor.fit`.
+    quantile
+        The level θ.
+    level
+        With `censored` alone: an estimate of F(y | x) for each row, out of fold, for Portnoy's weights. Only
+        its values in censored rows count.
+
+    Examples
+    --------
+    >>> objective = censored_objective([1.0, 2.0], quantile=0.5, threshold=2.0)
+    >>> objective(np.array([0.0, 3.0]), None)[0].tolist()
+    [-0.5, 0.0]
+    """
+    if not 0 < quantile < 1:
+        raise ValueError(f"quantile must lie strictly between 0 and 1, not {quantile!r}")
+    observed = observe(y, threshold=threshold, censored=censored, side=side)
+    if observed.side == "both":
+        raise ValueError('side must be "right" or "left" in this objective')
+    sign = -1.0 if observed.side == "left" else 1.0
+    seen = observed.mirrored() if sign < 0 else observed
+    theta = np.array([quantile if sign > 0 else 1 - quantile])
+    below = None
+    if observed.kind == "flags":
+        if level is None:
+            raise ValueError("censored alone needs level=, F(y | x) of each row, or threshold= beside it")
+        given = np.asarray(level, np.float64)
+        if given.shape != (len(observed),) or not ((given >= 0) & (given <= 1)).all():
+            raise ValueError("level must hold one number between 0 and 1 per row of y")
+        below = np.where(seen.censored, given if sign > 0 else 1 - given, 1.0)
+    elif level is not None:
+        raise ValueError("level is for censored= alone: thresholds are known here, so leave it out")
+    bend = float(curvature(theta, float(np.std(seen.observed)) or 1.0)[0])
+    cap = seen.limits[1]
+
+    def objective(predictions: Any, data: Any = None) -> tuple[Floats, Floats]:
+        at = sign * np.asarray(predictions, np.float64)
+        gradient = sign * slopes(seen.observed, at[:, None], theta, cap, below)[:, 0]
+        return gradient, np.full(len(gradient), bend)
+
+    return objective

@@ -1,0 +1,157 @@
+"""Conformal bounds: contract, hand values, coverage of latent values, refusals."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from unmet import Conformal, LinearCensoredQuantiles, TobitRegressor, load
+
+MODEL = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_check_estimator():
+    model = Conformal(TobitRegressor(max_epochs=5, random_state=0), censoring="kaplan-meier", random_state=0)
+    results = check_estimator(model, on_skip=None, on_fail=None)
+    assert len(results) > 40
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+
+
+def simulate(rows, seed):
+    random = np.random.default_rng(seed)
+    X = random.uniform(size=(rows, 1))
+    latent = 1 + X[:, 0] + (0.5 + 0.5 * X[:, 0]) * random.normal(size=rows)
+    cut = random.exponential(4.0, size=rows)
+    return X, latent, cut
+
+
+def mean_cut(X):
+    return 4.0 * np.exp(0.5 - X[:, 0])
+
+
+def true_chance(X, values):
+    return np.exp(-np.maximum(values, 0) / mean_cut(X))
+
+
+def simulate_dependent(rows, seed):
+    """Cuts that come earlier where latent values are high."""
+    random = np.random.default_rng(seed)
+    X = random.uniform(size=(rows, 1))
+    latent = 1 + X[:, 0] + (0.5 + 0.5 * X[:, 0]) * random.normal(size=rows)
+    return X, latent, random.exponential(1.0, size=rows) * mean_cut(X)
+
+
+@pytest.mark.filterwarnings("ignore:quantiles above.*not identified")
+@pytest.mark.parametrize("how", ["threshold", "censored"])
+@pytest.mark.parametrize("settings", [{}, {"cutoff": 1.5}, {"censoring": "kaplan-meier"}], ids=str)
+def test_contract(how, settings, tmp_path):
+    X, latent, cut = simulate(400, 1)
+    y, flags = np.minimum(latent, cut), latent > cut
+    told = {"threshold": cut} if how == "threshold" else {"censored": flags}
+    model = Conformal(MODEL, random_state=3, **settings)
+    before = model.get_params()
+    assert model.fit(X, y, **told) is model
+    assert model.get_params() == before
+    bound, ends = model.predict_lower(X), model.predict_interval(X)
+    assert np.isfinite(bound).all()
+    assert (ends[:, 0] <= bound).all()
+    assert (ends[:, 0] < ends[:, 1]).all()
+    assert 0.85 < (latent >= bound).mean() < 0.99
+    if "cutoff" in settings:
+        assert bound.max() <= 1.5
+    assert model.predict(X).shape == (400,)
+    assert model.predict_quantiles(X).shape == (400, 3)
+    assert np.isfinite(model.score(X, y, **told))
+    again = clone(model).fit(X, y, **told)
+    assert again.predict_lower(X).tobytes() == bound.tobytes()
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, Conformal)
+    assert loaded.predict_lower(X).tobytes() == bound.tobytes()
+    assert loaded.predict_interval(X).tobytes() == ends.tobytes()
+    assert repr(loaded) == repr(model)
+
+
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+def test_left_is_the_mirror_image():
+    X, latent, cut = simulate(400, 2)
+    y = np.minimum(latent, cut)
+    right = Conformal(MODEL, random_state=3).fit(X, y, threshold=cut)
+    other = LinearCensoredQuantiles(quantiles=(0.5, 0.7, 0.9), side="left", random_state=0)
+    left = Conformal(other, random_state=3).fit(X, -y, threshold=-cut)
+    # Quantiles pass through rows exactly, so that rounding may decide about one row: one rung.
+    assert abs(left.bounds_.lower_end - right.bounds_.lower_end) <= 1
+    assert abs(left.bounds_.upper_end - right.bounds_.upper_end) <= 1
+    apart = left.predict_interval(X) + right.predict_interval(X)[:, ::-1]
+    assert np.abs(apart).mean() < 0.1
+    with pytest.raises(ValueError, match="predict_interval"):
+        left.predict_lower(X)
+
+
+def test_an_end_that_censoring_hides_is_infinite():
+    X, latent, _ = simulate(400, 4)
+    model = Conformal(TobitRegressor(max_epochs=50, random_state=0), random_state=0)
+    model.fit(X, np.minimum(latent, 1.0), threshold=1.0)
+    assert np.isinf(model.predict_interval(X)[:, 1]).all()
+    model.fit(X, latent)
+    assert np.isfinite(model.predict_interval(X)).all()
+
+
+@pytest.mark.filterwarnings("ignore:quantiles above.*not identified")
+def test_counts_get_whole_bounds_that_hold():
+    random = np.random.default_rng(5)
+    X = random.uniform(size=(1000, 1))
+    latent = random.poisson(2 + 6 * X[:, 0])
+    cap = random.poisson(8, size=1000) + 1
+    model = Conformal(MODEL, counts=True, random_state=0)
+    model.fit(X, np.minimum(latent, cap), threshold=cap)
+    bound = model.predict_lower(X)
+    assert np.array_equal(bound, np.round(bound))
+    assert (latent >= bound).mean() > 0.88
+    ends = model.predict_interval(X)
+    assert ((latent >= ends[:, 0]) & (latent <= ends[:, 1])).mean() > 0.88
+    with pytest.raises(ValueError, match="whole numbers"):
+        model.fit(X, latent + 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.filterwarnings("ignore:quantiles above.*not identified")
+def test_mean_coverage_over_draws():
+    """1,000 calibration rows, 100 draws: 90% with true chances, a little less with estimates."""
+    found = {"true": [], "estimated": [], "flags": []}
+    for draw in range(100):
+        X, latent, cut = simulate_dependent(1500, 30_000 + draw)
+        new, truth, _ = simulate_dependent(2000, 40_000 + draw)
+        y, flags = np.minimum(latent, cut), latent > cut
+        share = {"calibration_fraction": 2 / 3, "random_state": draw}
+        for name, model, told in (
+            ("true", Conformal(MODEL, censoring=true_chance, **share), {"threshold": cut}),
+            ("estimated", Conformal(MODEL, **share), {"threshold": cut}),
+            ("flags", Conformal(MODEL, **share), {"censored": flags}),
+        ):
+            found[name].append((truth >= model.fit(X, y, **told).predict_lower(new)).mean())
+    means = {name: float(np.mean(values)) for name, values in found.items()}
+    print(means)
+    assert 0.897 <= means["true"] <= 0.93
+    assert 0.885 <= means["estimated"] <= 0.93
+    assert 0.885 <= means["flags"] <= 0.93
+
+
+def test_refusals_name_the_argument(capped):
+    for settings, named in (
+        ({"coverage": 1.5}, "coverage"),
+        ({"cutoff": "soon"}, "cutoff"),
+        ({"censoring": "guess"}, "censoring"),
+        ({"calibration_fraction": 0}, "calibration_fraction"),
+        ({"estimator": 3}, "estimator"),
+    ):
+        with pytest.raises(ValueError, match=named):
+            Conformal(**{"estimator": MODEL, **settings}).fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match="no guarantee"):
+        Conformal(MODEL).fit(capped.X, lower=capped.y - 1, upper=capped.y + 1)
+    model = Conformal(TobitRegressor(max_epochs=5), random_state=0).fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match="coverage"):
+        model.predict_interval(capped.X, coverage=0.5)

@@ -1,0 +1,114 @@
+"""The default on tables of many shapes: what follows from the data, and that it does what it is for."""
+
+import numpy as np
+import pytest
+
+from unmet import CensoredQuantileRegressor, fit_many, load
+from unmet.estimators._screen import scale_columns
+
+LEVELS = (0.05, 0.5, 0.95)
+
+
+def table(spread, rows=300, columns=6, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, columns))
+    latent = X[:, 0] - X[:, 1] + spread(X) * random.normal(size=rows)
+    cap = 1 + random.normal(size=rows)
+    return X, np.minimum(latent, cap), cap
+
+
+def chosen(spread, **options):
+    X, y, cap = table(spread, **options)
+    found = scale_columns(X.T, y, (y >= cap).astype(float), np.ones(len(y)))
+    return set(np.flatnonzero(found))
+
+
+def test_only_columns_that_move_the_scale_enter_it():
+    seeds = range(20)
+    even = [chosen(lambda X: np.ones(len(X)), seed=seed) for seed in seeds]
+    line = [chosen(lambda X: np.abs(1 + 0.7 * X[:, 2]), seed=seed) for seed in seeds]
+    parabola = [chosen(lambda X: 0.2 + np.abs(X[:, 3]), seed=seed) for seed in seeds]
+    assert sum(map(bool, even)) <= 3
+    assert sum(2 in found for found in line) >= 19
+    assert sum(3 in found for found in parabola) >= 17
+    assert np.mean([len(found) for found in line + parabola]) < 1.5
+
+
+def test_the_fit_of_the_screen_reads_censored_rows_as_bounds():
+    # Caps that rise with a column hide more rows where it is low; the scale is constant all the same.
+    random = np.random.default_rng(1)
+    found = 0
+    for _ in range(20):
+        X = random.normal(size=(2, 400))
+        latent = X[0] + random.normal(size=400)
+        cap = 0.5 + X[1]
+        hidden = latent > cap
+        found += scale_columns(X, np.minimum(latent, cap), hidden.astype(float), np.ones(400)).any()
+    assert found <= 4
+
+
+def test_with_plenty_of_rows_every_column_enters():
+    assert chosen(lambda X: np.ones(len(X)), rows=2000, columns=2) == {0, 1}
+
+
+@pytest.mark.parametrize("column", [np.zeros(50), np.full(50, 1.0)])
+def test_columns_without_variation_do_not_enter(column):
+    y = np.random.default_rng(0).normal(size=50)
+    assert not scale_columns(column[None], y, np.zeros(50), np.ones(50)).any()
+
+
+def test_outliers_do_not_stretch_the_quantiles():
+    X, y, cap = table(lambda X: np.ones(len(X)), columns=2)
+    wild = y.copy()
+    wild[::20] -= 40.0
+    model = CensoredQuantileRegressor(quantiles=LEVELS, random_state=0)
+    clean, moved = (m.predict_quantiles(X) for m in fit_many(model, [problem(X, v, cap) for v in (y, wild)]))
+    assert np.abs(moved - clean).mean(axis=0).max() < 0.5
+
+
+def problem(X, y, cap):
+    return {"X": X, "y": y, "threshold": cap}
+
+
+MLP = CensoredQuantileRegressor(quantiles=LEVELS, network="mlp", hidden=(8,), random_state=0)
+
+
+def test_an_mlp_is_five_networks_stopped_on_rows_of_their_own(tmp_path):
+    X, y, cap = table(lambda X: np.ones(len(X)), rows=101)
+    fitted, again = fit_many(MLP, [problem(X, y, cap)] * 2)
+    single = CensoredQuantileRegressor(**MLP.get_params()).fit(X, y, threshold=cap)
+    assert len(single.history_) == 5
+    assert all(len(history["validation_loss"]) == single.n_iter_ == 200 for history in single.history_)
+    quantiles = single.predict_quantiles(X)
+    for other in (fitted, again):
+        np.testing.assert_array_equal(other.predict_quantiles(X), quantiles)
+    single.save(tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict_quantiles(X), quantiles)
+    assert (np.diff(quantiles, axis=1) > 0).all()
+    between = single.predict_quantiles(X, quantiles=(0.5, 0.52, 0.95))
+    np.testing.assert_array_equal(between[:, [0, 2]], quantiles[:, 1:])
+
+
+def test_an_mlp_as_it_comes_does_not_fit_noise():
+    X, y, cap = table(lambda X: np.ones(len(X)), rows=101)
+    X_new, *_ = table(lambda X: np.ones(len(X)), rows=500, seed=9)
+    truth = X_new[:, 0] - X_new[:, 1]
+    as_it_comes, to_the_end = (
+        np.abs(model.fit(X, y, threshold=cap).predict(X_new) - truth).mean()
+        for model in (MLP, CensoredQuantileRegressor(**{**MLP.get_params(), "patience": None, "l2": 0.0}))
+    )
+    assert as_it_comes < 0.6 * to_the_end
+
+
+@pytest.mark.parametrize("settings", [{"max_epochs": 7}, {"patience": 3}, {"head": "free", "max_epochs": 7}])
+def test_explicit_training_is_one_network(settings):
+    X, y, cap = table(lambda X: np.ones(len(X)), rows=101)
+    model = CensoredQuantileRegressor(**{**MLP.get_params(), **settings}).fit(X, y, threshold=cap)
+    assert isinstance(model.history_, dict)
+    assert ("validation_loss" in model.history_) == ("patience" in settings)
+
+
+@pytest.mark.parametrize("name", ["l2", "patience"])
+def test_only_auto_is_a_word(name):
+    with pytest.raises(ValueError, match=name):
+        CensoredQuantileRegressor(**{name: "best"}).fit(np.ones((4, 1)), np.arange(4.0))

@@ -1,0 +1,78 @@
+"""What users of scikit-learn meet: warnings about thresholds, pipelines, sparse columns, completed values."""
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse, stats
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from unmet import CensoredQuantileForest, CensoredQuantileRegressor, LinearCensoredQuantiles, TobitRegressor
+
+LINEAR = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
+
+
+def test_thresholds_that_no_row_reaches_are_told(capped):
+    with pytest.warns(UserWarning, match="same units"):
+        LINEAR.fit(capped.X, capped.y, threshold=1000 * np.abs(capped.threshold) + 100)
+
+
+def test_a_score_without_thresholds_is_told(capped):
+    model = LINEAR.fit(capped.X, capped.y, censored=capped.censored)
+    with pytest.warns(UserWarning, match="enable_metadata_routing"):
+        model.score(capped.X, capped.y)
+    with pytest.warns(UserWarning, match="enable_metadata_routing"):
+        cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
+    with sklearn.config_context(enable_metadata_routing=True):
+        cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
+
+
+def test_quantiles_of_a_pipeline(capped):
+    """The recipe of the README."""
+    pipe = make_pipeline(StandardScaler(), LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5)))
+    pipe.fit(capped.X, capped.y, linearcensoredquantiles__censored=capped.censored)
+    found = pipe[-1].predict_quantiles(pipe[:-1].transform(capped.X))
+    plain = LINEAR.fit(capped.X, capped.y, censored=capped.censored).predict_quantiles(capped.X)
+    assert found == pytest.approx(plain, abs=1e-8)
+    assert pipe.predict(capped.X) == pytest.approx(plain[:, 2], abs=1e-8)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array])
+def test_sparse_columns_give_the_same_model(capped, form):
+    X = np.where(np.abs(capped.X) < 0.3, 0.0, capped.X)
+    for model in (LINEAR, CensoredQuantileRegressor(head="free", max_epochs=20, random_state=0)):
+        dense = model.fit(X, capped.y, censored=capped.censored).predict_quantiles(X)
+        found = model.fit(form(X), capped.y, censored=capped.censored).predict_quantiles(form(X))
+        assert found.tobytes() == dense.tobytes()
+
+
+def test_completed_values_are_conditional_means(capped):
+    """A Gaussian model: beyond the bound c the mean is μ + σ φ(z)/(1 − Φ(z)); between bounds likewise."""
+    model = TobitRegressor(random_state=0).fit(capped.X, capped.y, censored=capped.censored)
+    middle, scale = model.predict(capped.X), model.scale_
+    found = model.complete(capped.X, capped.y, censored=capped.censored)
+    assert np.array_equal(found[~capped.censored], capped.y[~capped.censored])
+    z = (capped.y - middle) / scale
+    expected = middle + scale * stats.norm.pdf(z) / stats.norm.sf(z)
+    assert found[capped.censored] == pytest.approx(expected[capped.censored], abs=0.02)
+    between = model.complete(capped.X, lower=capped.y, upper=capped.y + 1)
+    law = stats.truncnorm(z, z + 1 / scale, middle, scale)
+    assert between == pytest.approx(law.mean(), abs=0.02)
+    draws = model.complete(capped.X, capped.y, censored=capped.censored, n_draws=500, random_state=0)
+    assert draws.shape == (60, 500)
+    assert (draws >= capped.y[:, None] - 1e-12).all()
+    assert draws.mean(axis=1) == pytest.approx(found, abs=0.2)
+    again = model.complete(capped.X, capped.y, censored=capped.censored, n_draws=500, random_state=0)
+    assert np.array_equal(again, draws)
+
+
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+def test_samples_follow_the_predicted_quantiles(capped):
+    for model in (LINEAR, CensoredQuantileForest(n_estimators=20, random_state=0)):
+        model.fit(capped.X, capped.y, censored=capped.censored)
+        draws = model.sample(capped.X, n_draws=4000, random_state=1)
+        below = (draws <= model.predict_quantiles(capped.X, (0.3,)) + 1e-9).mean(axis=1)
+        assert below.mean() == pytest.approx(0.3, abs=0.04)
+    with pytest.raises(ValueError, match="n_draws"):
+        model.sample(capped.X, n_draws=0)

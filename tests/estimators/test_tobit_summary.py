@@ -1,0 +1,108 @@
+"""Standard errors and marginal effects of Tobit models: by numbers, by weights, saved, refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from unmet import TobitRegressor, fit_many, load
+
+
+@pytest.fixture(scope="module")
+def fitted(make):
+    data = make(60)
+    frame = pd.DataFrame({"rain": data.X[:, 0], "wind": data.X[:, 1]})
+    return frame, data, TobitRegressor(random_state=0).fit(frame, data.y, threshold=data.threshold)
+
+
+def test_summary_holds_and_shows_the_numbers(fitted, tmp_path):
+    frame, data, model = fitted
+    found = model.summary(coverage=0.9)
+    assert found.names == ("intercept", "rain", "wind", "log(scale)")
+    assert np.allclose(model.predict(frame), model.intercept_ + frame.to_numpy() @ model.coef_)
+    assert np.allclose(found.upper - found.lower, 2 * norm.ppf(0.95) * found.standard_errors)
+    assert np.allclose(found.p_values, 2 * norm.sf(np.abs(found.coefficients / found.standard_errors)))
+    exact = int((~data.censored).sum())
+    for word in ("rain", f"{exact} exact", f"{60 - exact} open above", "90% interval", "assumes"):
+        assert word in str(found)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert str(loaded.summary(0.9)) == str(found)
+    assert np.array_equal(loaded.likelihood_.covariance, model.likelihood_.covariance)
+
+
+def test_a_row_of_weight_two_counts_twice(capped):
+    weight = np.ones(60)
+    weight[:10] = 2
+    rows = np.repeat(np.arange(60), weight.astype(int))
+    model = TobitRegressor(random_state=0)
+    one = model.fit(capped.X, capped.y, threshold=capped.threshold, sample_weight=weight).summary()
+    two = model.fit(capped.X[rows], capped.y[rows], threshold=capped.threshold[rows]).summary()
+    assert np.allclose(one.standard_errors, two.standard_errors, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("side", "threshold"), [("right", 1.0), ("left", -0.5), ("both", (-0.5, 1.5))])
+def test_marginal_effects_are_finite_differences(fitted, side, threshold):
+    """The mean of what is observed, by quadrature, one small step to either side of X."""
+    frame, _, model = fitted
+    X = frame.to_numpy()
+    floor, cap = {"right": (-np.inf, 1.0), "left": (-0.5, np.inf), "both": (-0.5, 1.5)}[side]
+    z = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+
+    def observed(shift):
+        location = model.intercept_ + (X + shift) @ model.coef_
+        return np.mean([np.clip(m + model.scale_ * z, floor, cap).mean() for m in location])
+
+    def uncensored(shift):
+        location = model.intercept_ + (X + shift) @ model.coef_
+        ends = norm.cdf((cap - location) / model.scale_) - norm.cdf((floor - location) / model.scale_)
+        return ends.mean()
+
+    model.side = side
+    found = model.marginal_effects(frame, threshold=threshold)
+    model.side = "right"
+    assert np.array_equal(found.latent, model.coef_)
+    for number, step in enumerate(1e-3 * np.eye(2)):
+        by_hand = (observed(step) - observed(-step)) / 2e-3
+        assert found.observed[number] == pytest.approx(by_hand, rel=1e-2)
+        by_hand = (uncensored(step) - uncensored(-step)) / 2e-3
+        assert found.uncensored[number] == pytest.approx(by_hand, rel=1e-4)
+    assert "rain" in str(found)
+
+
+def test_errors_of_effects_are_those_of_draws(fitted):
+    """Draw coefficients from their normal distribution; the spread of the effects is the delta method's."""
+    frame, _, model = fitted
+    X = frame.to_numpy()
+    found = model.marginal_effects(frame, threshold=1.0)
+    center = np.array([model.intercept_, *model.coef_, np.log(model.scale_)])
+    draws = np.random.default_rng(0).multivariate_normal(center, 0.01 * model.likelihood_.covariance, 4000)
+    u = (1.0 - draws[:, :1] - draws[:, 1:3] @ X.T) / np.exp(draws[:, 3:])
+    observed = draws[:, 1:3] * norm.cdf(u).mean(axis=1)[:, None]
+    uncensored = -draws[:, 1:3] * (norm.pdf(u).mean(axis=1) / np.exp(draws[:, 3]))[:, None]
+    assert 10 * observed.std(axis=0) == pytest.approx(found.observed_errors, rel=0.05)
+    assert 10 * uncensored.std(axis=0) == pytest.approx(found.uncensored_errors, rel=0.05)
+
+
+def test_a_copied_column_has_no_error_of_its_own(capped):
+    X = np.column_stack([capped.X, capped.X[:, 0]])
+    found = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold).summary()
+    assert np.isnan(found.standard_errors).tolist() == [False, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"l2": 0.1}, "l2"), ({"scale": "network"}, "scale"), ({"shape": "sinh-arcsinh"}, "shape")],
+)
+def test_models_without_standard_errors_say_what_they_need(capped, settings, named):
+    model = TobitRegressor(max_epochs=5, random_state=0, **settings).fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match=named):
+        model.summary()
+
+
+def test_fit_many_keeps_no_likelihood(capped):
+    (model,) = fit_many(TobitRegressor(max_epochs=5, random_state=0), [{"X": capped.X, "y": capped.y}])
+    with pytest.raises(ValueError, match="fit itself"):
+        model.summary()
+    with pytest.raises(ValueError, match="coverage"):
+        TobitRegressor(max_epochs=5).fit(capped.X, capped.y).summary(coverage=2)

@@ -1,0 +1,162 @@
+"""Forest and booster: scikit-learn's checks, contract, files, hand values, crossings, consistency."""
+
+import pickle
+
+import lightgbm
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from unmet import (
+    CensoredQuantileBooster,
+    CensoredQuantileForest,
+    censored_objective,
+    fit_many,
+    load,
+    metrics,
+)
+from unmet.censoring import kaplan_meier
+from unmet.losses import censored_tilted_loss
+from unmet.runs import ModelFileError, load_model, save_model
+
+LEVELS = (0.1, 0.3, 0.5)
+KINDS = [CensoredQuantileForest, CensoredQuantileBooster]
+
+
+def build(kind, **settings):
+    return kind(**{"quantiles": LEVELS, "n_estimators": 15, "random_state": 0, **settings})
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("kind", KINDS)
+def test_check_estimator(kind):
+    results = check_estimator(build(kind, n_estimators=4), on_skip=None, on_fail=None)
+    assert len(results) > 40
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+
+
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("known", ["threshold", "censored"])
+def test_contract(kind, side, known, capped, tmp_path):
+    sign = 1 if side == "right" else -1
+    X, y = capped.X, sign * capped.y
+    how = {"threshold": sign * capped.threshold} if known == "threshold" else {"censored": capped.censored}
+    levels = LEVELS if side == "right" else (0.5, 0.7, 0.9)
+    model = build(kind, side=side, quantiles=levels)
+    before = model.get_params()
+    assert model.fit(X, y, **how) is model
+    assert model.get_params() == before
+    quantiles = model.predict_quantiles(X)
+    assert quantiles.shape == (60, 3)
+    assert np.isfinite(quantiles).all()
+    assert np.ptp(quantiles[:, 1]) > 0
+    assert np.array_equal(model.predict(X), quantiles[:, levels.index(0.5)])
+    between = model.predict_quantiles(X, (levels[0], levels[0] + 0.05, levels[2]))
+    assert metrics.crossings(between, strict=True) == 0
+    assert np.isfinite(model.score(X, y, **how))
+    # a row's prediction does not depend on its neighbours
+    assert np.array_equal(model.predict_quantiles(X[7:8])[0], quantiles[7])
+
+    order = np.random.default_rng(1).permutation(60)
+    shuffled = {name: values[order] for name, values in how.items()}
+    again = clone(model).fit(X[order], y[order], **shuffled)
+    assert again.predict_quantiles(X).tobytes() == quantiles.tobytes()
+    assert pickle.loads(pickle.dumps(model)).predict_quantiles(X).tobytes() == quantiles.tobytes()
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, kind)
+    assert loaded.predict_quantiles(X).tobytes() == quantiles.tobytes()
+    assert repr(loaded) == repr(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_edited_files_are_refused(kind, capped, tmp_path):
+    build(kind).fit(capped.X, capped.y, threshold=capped.threshold).save(tmp_path / "model")
+    config, arrays = load_model(tmp_path / "model")
+    loop = arrays["trees.left"].copy()
+    loop[arrays["trees.feature"] >= 0] = 0
+    wrong = [("trees.left", loop), ("trees.feature", arrays["trees.feature"] + 5)]
+    wrong.append(("trees.roots", arrays["trees.roots"][:-1]))
+    for name, values in wrong:
+        save_model(tmp_path / "edited", config, {**arrays, name: values})
+        with pytest.raises(ModelFileError, match="do not describe"):
+            load(tmp_path / "edited").predict(capped.X)
+
+
+def test_a_forest_of_one_leaf_is_kaplan_meier(capped):
+    model = build(CensoredQuantileForest, min_samples_leaf=60).fit(
+        capped.X, capped.y, censored=capped.censored
+    )
+    law = kaplan_meier(capped.y, capped.censored)
+    levels = (0.1, 0.25, 0.5)
+    assert model.predict_quantiles(capped.X[:1], levels)[0].tolist() == [law.level(level) for level in levels]
+
+
+def test_levels_that_neighbours_do_not_identify_are_told(capped):
+    """Every row above the median is censored there: higher levels are not identified anywhere."""
+    cap = float(np.median(capped.latent))
+    y = np.minimum(capped.latent, cap)
+    model = build(CensoredQuantileForest, min_samples_leaf=20).fit(capped.X, y, threshold=cap)
+    with pytest.warns(UserWarning, match=r"0\.9.*lower bounds"):
+        found = model.predict_quantiles(capped.X, (0.9,))
+    assert found.max() == cap
+    model = build(CensoredQuantileForest, side="left", min_samples_leaf=20).fit(capped.X, -y, threshold=-cap)
+    with pytest.warns(UserWarning, match=r"0\.1.*upper bounds"):
+        model.predict_quantiles(capped.X, (0.1,))
+
+
+@pytest.mark.parametrize("how", ["threshold", "censored"])
+def test_trees_that_know_of_the_cap_come_closer_to_the_truth(how):
+    random = np.random.default_rng(11)
+    X = random.uniform(-2, 2, size=(600, 3))
+    middle = 2 * (X[:, 0] > 0) + X[:, 1]
+    latent = middle + random.normal(size=600)
+    threshold = 2 + random.normal(size=600)
+    y, flags = np.minimum(latent, threshold), latent > threshold
+    told = {"threshold": threshold} if how == "threshold" else {"censored": flags}
+    for kind in KINDS:
+        model = kind(quantiles=(0.5,), n_estimators=60, random_state=0)
+        aware = metrics.mae(model.fit(X, y, **told).predict(X), middle)
+        unaware = metrics.mae(model.fit(X, y).predict(X), middle)
+        assert aware < 0.75 * unaware
+
+
+def test_the_bare_objective_is_the_slope_of_the_loss_on_both_sides(capped):
+    q = np.random.default_rng(0).normal(size=60)
+    for side, sign in (("right", 1), ("left", -1)):
+        y, threshold = sign * capped.y, sign * capped.threshold
+        objective = censored_objective(y, quantile=0.3, threshold=threshold, side=side)
+        gradient, bend = objective(q, None)
+
+        def loss(q, y=y, threshold=threshold, side=side):
+            return censored_tilted_loss(y, q, 0.3, threshold, side=side)
+
+        assert np.allclose(gradient, (loss(q + 1e-7) - loss(q - 1e-7)) / 2e-7, atol=1e-6)
+        assert (bend > 0).all()
+    data = lightgbm.Dataset(capped.X, label=capped.y)
+    objective = censored_objective(capped.y, quantile=0.5, threshold=capped.threshold)
+    settings = {"objective": objective, "verbosity": -1, "min_data_in_leaf": 5, "num_threads": 1}
+    found = lightgbm.train(settings, data, num_boost_round=20).predict(capped.X)
+    assert np.corrcoef(found, capped.latent)[0, 1] > 0.5
+
+
+def test_errors_name_the_argument(capped):
+    bounds = {"lower": capped.y - 1, "upper": capped.y + 1}
+    for kind in KINDS:
+        with pytest.raises(ValueError, match="TobitRegressor"):
+            build(kind).fit(capped.X, **bounds)
+        with pytest.raises(ValueError, match="every row is censored"):
+            build(kind).fit(capped.X, capped.y, censored=np.ones(60, bool))
+        with pytest.raises(ValueError, match="n_estimators"):
+            build(kind, n_estimators=0).fit(capped.X, capped.y)
+        with pytest.raises(ValueError, match="one problem at a time"):
+            fit_many(build(kind), [{"X": capped.X, "y": capped.y}])
+    with pytest.raises(ValueError, match="level="):
+        censored_objective(capped.y, quantile=0.5, censored=capped.censored)
+    with pytest.raises(ValueError, match="level"):
+        censored_objective(capped.y, quantile=0.5, threshold=capped.threshold, level=capped.y)
+    with pytest.raises(ValueError, match="quantile"):
+        censored_objective(capped.y, quantile=1.5)
