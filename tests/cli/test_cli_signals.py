@@ -1,7 +1,9 @@
-"""Signals at random moments: one line, the right exit code, nothing left behind."""
+"""Signals at random moments: one line, the right exit code, nothing left behind, no run lost."""
 
+import contextlib
+import itertools
 import os
-import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,66 +11,151 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_tools import call, contents, given
+from signal_tools import CODES, Storm, alive
 
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
-
-
-def catches_signals(pid: int) -> bool:
-    """Whether a process has a handler for SIGTERM, or is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return True
-    caught = next((line.split()[1] for line in lines if line.startswith("SigCgt:")), "0")
-    gone = any(line.startswith("State:\tZ") for line in lines)
-    return gone or bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
-
-
-def send(arguments: list[str], number: signal.Signals, after: float, scratch: Path) -> tuple[int, str]:
-    environment = {**os.environ, "TMPDIR": str(scratch)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "unmet", *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    while not catches_signals(process.pid):  # before main has begun, signals are Python's own affair
-        time.sleep(0.01)
-    time.sleep(after)
-    process.send_signal(number)
-    _, told = process.communicate(timeout=60)
-    return process.returncode, told
-
+from unmet.runs import read_record
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+few_or_hundred = pytest.mark.parametrize("times", [6, pytest.param(100, marks=pytest.mark.slow)])
+hundred = pytest.mark.parametrize("times", [pytest.param(100, marks=pytest.mark.slow)])
+LONG = pytest.mark.timeout(7200)
+FIT = ("--network", "linear", "--jobs", "2", "-q")
 
 
-@pytest.fixture(scope="module")
-def city(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def storm(arguments: list[object], folder: Path, most: float, times: int, after=lambda ended: None) -> Storm:
+    """Send INT, TERM and KILL in turn; `after` looks at what each left."""
+    found = Storm([str(one) for one in arguments], folder / "scratch", most, seed=times)
+    for number in itertools.islice(itertools.cycle(CODES), times):
+        after(found.send(number))
+    print(f"\n{arguments[0]}: {found.counts()}")
+    stopped = {one.number for one in found.ended if one.code}
+    assert stopped >= {signal.SIGINT, signal.SIGTERM, signal.SIGKILL}
+    return found
+
+
+def timed(*arguments: object) -> float:
+    """Seconds that a command takes."""
+    began = time.monotonic()
+    assert call(*arguments) == 0
+    return time.monotonic() - began
+
+
+@few_or_hundred
+@LONG
+def test_panel(city, tmp_path, times):
+    panel = tmp_path / "panel.parquet"
+    arguments = ["panel", *given(city[0]), "-q", "-o", panel]
+    timed(*arguments)
+    whole = panel.read_bytes()
+
+    def after(ended) -> None:
+        assert not panel.exists() or panel.read_bytes() == whole
+        assert not [path for path in tmp_path.iterdir() if path.suffix == ".part"] or ended.number == 9
+        panel.unlink(missing_ok=True)
+
+    storm(arguments, tmp_path, 1.5, times, after)
+
+
+@hundred
+@LONG
+def test_fit(finished, tmp_path, times):
+    arguments = ["fit", finished / "panel.parquet", *FIT, "-o", tmp_path / "out"]
+    took = timed(*arguments[:-1], tmp_path / "whole")
+    wanted = contents(tmp_path / "whole")
+
+    def after(ended) -> None:
+        if ended.code == 0:
+            assert contents(tmp_path / "out") == wanted
+            shutil.rmtree(tmp_path / "out")
+
+    storm(arguments, tmp_path, took, times, after)
+    assert call(*arguments) == 0
+    assert contents(tmp_path / "out") == wanted
+
+
+@hundred
+@LONG
+def test_run(city, tmp_path, times):
+    arguments = ["run", *given(city[0]), *FIT, "-o", tmp_path / "out"]
+    took = timed(*arguments[:-1], tmp_path / "whole")
+    wanted = contents(tmp_path / "whole")
+
+    def after(ended) -> None:
+        if ended.code == 0:
+            assert contents(tmp_path / "out") == wanted
+            shutil.rmtree(tmp_path / "out")
+
+    storm(arguments, tmp_path, took, times, after)
+    assert call(*arguments) == 0
+    assert contents(tmp_path / "out") == wanted
+
+
+@hundred
+@LONG
+def test_run_replace(city, tmp_path, times):
+    """The old run or the new one is whole after every signal."""
     from unmet.datasets import make_city
 
-    folder = tmp_path_factory.mktemp("city") / "files"
-    make_city("village", days=28, seed=3).write(folder, snapshots=None)
-    return folder
+    make_city("village", places=6, days=21, seed=4).write(tmp_path / "other", snapshots=None)
+    files = {"old": given(city[0]), "new": given(tmp_path / "other")}
+    for name, source in files.items():
+        took = timed("run", *source, *FIT, "-o", tmp_path / name)
+    wanted = {name: contents(tmp_path / name) for name in files}
+    out = shutil.copytree(tmp_path / "old", tmp_path / "out")
+
+    def after(ended) -> None:
+        read_record(out)  # completes a change that was under way
+        found = {name: data for name, data in contents(out).items() if not name.startswith(".unmet-next")}
+        found.pop(".lock", None)
+        if found != wanted["old"]:
+            assert found == wanted["new"]
+            shutil.rmtree(out)
+            shutil.copytree(tmp_path / "old", out)
+
+    storm(["run", *files["new"], *FIT, "--replace", "-o", out], tmp_path, took, times, after)
 
 
-@pytest.mark.parametrize("number", CODES, ids=lambda number: number.name)
-@pytest.mark.parametrize("times", [4, pytest.param(50, marks=pytest.mark.slow)])
-def test_a_panel_that_is_stopped(city: Path, tmp_path: Path, number: signal.Signals, times: int) -> None:
-    scratch, panel = tmp_path / "scratch", tmp_path / "panel.parquet"
-    scratch.mkdir()
-    files = [str(path) for path in sorted(city.glob("trips*"))]
-    arguments = ["panel", *files, "--zone", "America/New_York", "-q", "-o", str(panel)]
-    chance = random.Random(times)
-    seen = set()
-    for _ in range(times):
-        code, told = send(arguments, number, chance.uniform(0.0, 1.5), scratch)
-        assert "Traceback" not in told, told
-        assert code in (0, CODES[number]), (code, told)
-        if code:
-            assert told.strip().splitlines()[-1].startswith("unmet panel: ")
-        assert not list(scratch.iterdir())
-        seen.add(code)
-        panel.unlink(missing_ok=True)
-    assert CODES[number] in seen
+@hundred
+@LONG
+def test_paper(tmp_path, times):
+    arguments = ["paper", "table1", "--smoke", "--jobs", "2", "-q", "-o", tmp_path / "out"]
+    took = timed(*arguments[:-1], tmp_path / "whole")
+    storm(arguments, tmp_path, took, times, lambda ended: shutil.rmtree(tmp_path / "out", ignore_errors=True))
+
+
+@few_or_hundred
+@LONG
+def test_serve(finished, tmp_path, times):
+    folder = shutil.copytree(finished, tmp_path / "run")
+    before = contents(folder)
+    storm(["serve", folder, "--port", "0", "-q"], tmp_path, 3.0, times)
+    assert contents(folder) == before
+
+
+def test_workers_that_are_killed_are_one_line(finished, tmp_path):
+    """As the system does when memory runs out: the second death of a worker ends the command."""
+    arguments = ["fit", finished / "panel.parquet", *FIT, "-o", tmp_path / "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unmet", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    killed = set()
+    while process.poll() is None:
+        for line in alive(process.pid):
+            pid = int(line.split()[0])
+            if "LokyProcess" in line and pid != process.pid and pid not in killed:
+                killed.add(pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+    out, told = process.communicate(timeout=30)
+    assert process.returncode == 1, told
+    assert len(killed) >= 2
+    assert out == ""
+    assert told.count("\n") == 1, told
+    assert "worker processes died" in told
+    assert "--jobs" in told

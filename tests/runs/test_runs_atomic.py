@@ -172,3 +172,25 @@ with atomic_write(sys.argv[1]) as file:
 
 def test_leftovers_of_a_missing_folder(tmp_path: Path) -> None:
     assert remove_leftovers(tmp_path / "no") == 0
+
+
+def test_bytes_and_name_are_on_disk_before_anyone_relies_on_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the first sync a power cut leaves an empty file, without the second the old one."""
+    events: list[str] = []
+    real_fsync, real_replace = os.fsync, os.replace
+
+    def fsync(descriptor: int) -> None:
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        events.append("folder" if folder else f"file of {os.fstat(descriptor).st_size} bytes")
+        real_fsync(descriptor)
+
+    def replace(old: str, new: str) -> None:
+        events.append("rename")
+        real_replace(old, new)
+
+    monkeypatch.setattr(_atomic.os, "fsync", fsync)
+    monkeypatch.setattr(_atomic.os, "replace", replace)
+    write_bytes(tmp_path / "table.csv", b"four")
+    assert events == ["file of 4 bytes", "rename", "folder"]

@@ -173,3 +173,15 @@ def test_a_killed_change_is_refused_to_readers_only_while_somebody_completes_it(
     assert not (out / _replacement.READY).exists()
     with pytest.raises(RunError):
         Steps(out, source=NEW).__enter__()
+
+
+def test_whoever_works_in_the_folder_completes_a_killed_change_first(
+    out: Path, wanted: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killed:
+        killed.setattr(_replacement, "complete", lambda folder: None)
+        build(out, NEW, replace=True)
+    assert (out / _replacement.READY).exists()
+    build(out, NEW)  # without --replace: the folder holds this run already
+    assert contents(out) == wanted
+    assert not list(out.glob(".unmet*"))

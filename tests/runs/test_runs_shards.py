@@ -282,7 +282,8 @@ def test_the_prompt() -> None:
 
 
 ENDLESS = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 from unmet.runs import run_shards
 def slow(shard):
     os.write(1, b"%d\\n" % os.getpid())  # at once, so that two workers do not mix their lines

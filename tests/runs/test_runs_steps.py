@@ -218,6 +218,35 @@ def test_a_run_is_known_by_the_content_of_its_inputs(tmp_path):
     assert (folder / "a").read_text() == "other rides"
 
 
+def test_files_may_be_added_to_a_run_but_not_taken_away(tmp_path):
+    paths = [tmp_path / f"{n}.csv" for n in range(3)]
+    for path in paths:
+        path.write_text(path.name)
+    folder = tmp_path / "out"
+
+    def run(given, fails=False, **options):
+        with Steps(folder, source={"trips": given}, **options) as steps:
+
+            def make() -> None:
+                if fails:
+                    raise ValueError("a bad file")
+                write_bytes(steps.folder / "a", b"".join(path.read_bytes() for path in given))
+
+            return steps.run("panel", make, inputs=given, outputs=["a"])
+
+    assert run(paths[:1])
+    with pytest.raises(ValueError, match="a bad file"):
+        run([paths[0], paths[2]], fails=True)
+    assert run(paths[:2])  # what failed left no trace
+    assert not run(paths[:2])
+    assert (folder / "a").read_text() == "0.csv1.csv"
+    for fewer in (paths[:1], paths[1:]):
+        with pytest.raises(RunError, match="--replace"):
+            run(fewer)
+    assert run(paths[:1], replace=True)
+    assert [file["name"] for file in read_record(folder)["source"]["trips"]] == ["0.csv"]
+
+
 def test_a_run_that_failed_at_once_does_not_hold_the_folder(tmp_path):
     def fail() -> None:
         raise ValueError("no such trips")

@@ -64,3 +64,15 @@ def test_foreign_and_fresh_folders_are_left_alone(tmp_path: Path) -> None:
     os.utime(old, (time.time() - 3600,) * 2)
     assert remove_abandoned(tmp_path) == 1
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["unmet-fresh", "unmet-notes"]
+
+
+def test_a_folder_whose_lock_is_about_to_be_taken_is_left_alone(tmp_path: Path) -> None:
+    """Its owner has made the lock file and is between two calls."""
+    fresh = tmp_path / "unmet-fresh"
+    fresh.mkdir()
+    (fresh / ".lock").touch()
+    assert remove_abandoned(tmp_path) == 0
+    assert fresh.exists()
+    long_ago = time.time() - 3600
+    os.utime(fresh, (long_ago, long_ago))
+    assert remove_abandoned(tmp_path) == 1

@@ -114,8 +114,8 @@ class Service:
 
 START = """
 import sys
-from unmet.serve import serve
-serve(sys.argv[1], port=0, token=sys.argv[2] or None, say=lambda line: print(line, flush=True))
+from unmet.cli import main
+main(["serve", sys.argv[1], "--port", "0", *(["--token", sys.argv[2]] if sys.argv[2] else [])])
 """
 
 

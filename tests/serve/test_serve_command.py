@@ -16,7 +16,7 @@ def test_an_interrupt_ends_it_quietly(run_folder):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=10)
     assert out == "Stopped.\n"
-    assert process.returncode == 0
+    assert process.returncode == 130
 
 
 def test_another_address_without_a_token_does_not_start(run_folder):

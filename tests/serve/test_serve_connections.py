@@ -136,7 +136,7 @@ def test_answers_that_nobody_reads_leave_room_for_others():
     assert max(held) <= 65536  # the rest of the answer waits outside the connection
 
 
-@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_it_stops_quietly_among_clients_that_never_read(run_folder, how, code):
     process, service = start_service(run_folder, stderr=subprocess.PIPE)
     with contextlib.ExitStack() as stack:
@@ -239,5 +239,5 @@ def test_honest_clients_among_300_that_never_read_and_1000_that_ask_nothing(tmp_
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=15)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert (out, error, process.returncode) == ("Stopped.\n", "", 0)
+    assert (out, error, process.returncode) == ("Stopped.\n", "", 130)
     assert among < AIM

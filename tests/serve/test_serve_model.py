@@ -30,7 +30,10 @@ class Flat:
         times = begin + np.arange(horizon) * np.timedelta64(1, "h")
         return {"unique_id": np.repeat(ids, horizon), "ds": np.tile(times, len(ids))}
 
-    def forecast(self, horizon, *, places=None, start=None):
+    def known_ahead(self, horizon, *, start=None, covariates=None):
+        return {}
+
+    def forecast(self, horizon, *, places=None, start=None, covariates=None):
         rows = self._rows(horizon, places, start)
         count = len(rows["ds"])
         levels = {f"q{level:02d}": np.full(count, level / 25) for level in (5, 10, 25, 50, 75, 90)}
@@ -44,7 +47,7 @@ class Flat:
             }
         )
 
-    def rates(self, horizon, *, start=None):
+    def rates(self, horizon, *, start=None, covariates=None):
         rows = self._rows(horizon, None, start)
         count = len(rows["ds"])
         return rows | {"rate": np.full(count, 0.1), "shape": np.full(count, 4.0)}

@@ -28,5 +28,7 @@ schema = schemathesis.openapi.from_dict(known_places())
 def test_no_request_breaks_the_service(case, service):
     response = case.call(base_url=f"http://{service.host}:{service.port}")
     assert response.status_code < 500
+    if response.status_code == 413:  # a body that is too long is refused unread; the checks do not know 413
+        return
     # A well-formed date may lie outside the run, or `from` after `to`: the schema cannot say that.
     case.validate_response(response, excluded_checks=[schemathesis.checks.positive_data_acceptance])

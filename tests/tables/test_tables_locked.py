@@ -1,11 +1,21 @@
 """Nothing from a file reaches SQL as text, and the database opens nothing but what it was given."""
 
+import tempfile
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from unmet.tables import connect, identifier, literal, literal_path, read_columns, scratch, write_columns
+from unmet.tables import (
+    connect,
+    identifier,
+    literal,
+    literal_path,
+    private_folder,
+    read_columns,
+    scratch,
+    write_columns,
+)
 
 HOSTILE = ["a'b", 'a"b', "x'); DROP TABLE t; --", 'x" FROM t; DROP TABLE t; --', "a]b[c", "*", "?", "~", "é"]
 
@@ -91,3 +101,20 @@ def test_a_locked_database_reads_what_it_was_given(locked, tmp_path: Path) -> No
     limit = locked.execute("SELECT current_setting('memory_limit')").fetchone()[0]
     assert limit.endswith(("GiB", "MiB"))
     assert float(limit.split()[0]) < 2.1
+
+
+def test_a_database_in_memory_spills_into_its_own_folder() -> None:
+    with scratch() as con:
+        [(spill,)] = con.execute("SELECT current_setting('temp_directory')").fetchall()
+        assert Path(spill).parent == private_folder(con)
+        assert Path(spill).is_relative_to(Path(tempfile.gettempdir()).resolve())
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"],
+)
+def test_extensions_are_off(setting: str) -> None:
+    with connect() as con:
+        [(value,)] = con.execute("SELECT current_setting(?)", [setting]).fetchall()
+    assert value is False

@@ -4,7 +4,7 @@ and tables laid out as places × periods.
 Moments are naive UTC or seconds since 1970. Local days may have 23 or 25 hours.
 """
 
-from unmet.calendar._holidays import holiday_dates
+from unmet.calendar._holidays import holiday_dates, is_holiday
 from unmet.calendar._local_times import Calendar, make_calendar, weekday
 from unmet.calendar._operating_day import DAY_STARTS, WEEKDAYS, day_start, operating_day, same_weekday
 from unmet.calendar._periods import (
@@ -29,6 +29,7 @@ __all__ = [
     "day_start",
     "holiday_dates",
     "interval_seconds",
+    "is_holiday",
     "lay_out",
     "local_date",
     "local_day",

@@ -18,10 +18,11 @@ class Calendar:
 
     Attributes
     ----------
-    cell : kind of day (working day, Saturday, Sunday) and hour, 72 cells; by day the weekday, 7 cells.
-    week : hour of the week, 168; by day the weekday.
+    cell : kind of day (working day, Saturday, Sunday or holiday) and hour, 72 cells; by day the weekday, 7
+        cells.
+    week : hour of the week, 168; by day the weekday. A holiday is a Sunday.
     day : local day as days since 1970.
-    hour, weekday : local; Monday is 0. By day, the hour is 0.
+    hour, weekday : local; Monday is 0, on holidays too. By day, the hour is 0.
     years : time in years since 1970, for trends.
     """
 
@@ -40,15 +41,21 @@ def weekday(day: Whole) -> Whole:
     return (day + 3) % 7  # 1 January 1970 was a Thursday
 
 
-def make_calendar(ds: NDArray[np.datetime64], zone: str, by: str) -> Calendar:
-    """Return the calendar of periods that start at `ds` (naive UTC), by ``"hour"`` or ``"day"``."""
+def make_calendar(
+    ds: NDArray[np.datetime64], zone: str, by: str, holiday: NDArray[np.float64] | None = None
+) -> Calendar:
+    """Return the calendar of periods that start at `ds` (naive UTC), by ``"hour"`` or ``"day"``.
+
+    Periods where `holiday` is above 0 have the kind of day of a Sunday.
+    """
     seconds = ds.astype("datetime64[s]").astype(np.int64)
     local = local_seconds(ds, zone)
     day = local // 86_400
     hour = (local % 86_400) // 3600
     of_week = weekday(day)
-    kind = np.maximum(of_week - 4, 0)
+    like = of_week if holiday is None else np.where(np.nan_to_num(holiday) > 0, 6, of_week)
+    kind = np.maximum(like - 4, 0)
     years = seconds / (365.25 * 86_400)
     if by == "day":
-        return Calendar(of_week, of_week, day, hour * 0, of_week, years, 7, 7)
-    return Calendar(kind * 24 + hour, of_week * 24 + hour, day, hour, of_week, years, 72, 168)
+        return Calendar(like, like, day, hour * 0, of_week, years, 7, 7)
+    return Calendar(kind * 24 + hour, like * 24 + hour, day, hour, of_week, years, 72, 168)

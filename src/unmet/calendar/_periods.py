@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.calendar._zones import check_zone
+from unmet.runs import naming_extras
 from unmet.tables import scratch
 
 _DAY = 86_400
@@ -44,7 +45,8 @@ def interval_seconds(interval: str, argument: str) -> int:
     interval : as DuckDB reads it.
     argument : name to use in the error.
     """
-    import duckdb
+    with naming_extras():
+        import duckdb
 
     with scratch() as con:
         try:

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+_AGAIN = 0.5  # seconds after which a signal that was swallowed is raised again
 
 
 class Stopped(KeyboardInterrupt):
@@ -26,7 +27,8 @@ def stop_in_one_line(name: str, last: bool) -> Iterator[None]:
     """End the program with one line and code 130 or 143 when SIGINT or SIGTERM arrives.
 
     What runs when the signal arrives may turn the exception into another one, as DuckDB does with a query, so
-    the signal itself is remembered. Clean-up happens on the way out, undisturbed by further signals.
+    the signal itself is remembered. A finalizer may swallow it; the exception is then raised again until
+    the program is on its way out. Clean-up happens there, undisturbed by further signals.
 
     Parameters
     ----------
@@ -41,21 +43,31 @@ def stop_in_one_line(name: str, last: bool) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         if not arrived:
             arrived.append(number)
+            # A finalizer or a thread that is cut short would complain, and nobody needs that.
+            sys.unraisablehook = threading.excepthook = _say_nothing
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            raise Stopped
+
+    def stop_again(number: int, frame: FrameType | None) -> None:
+        if sys.exception() is None:  # nothing is on its way out
             raise Stopped
 
     before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    if hasattr(signal, "setitimer"):
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, stop_again)
     try:
         yield
     except BaseException:
         if not arrived:
             raise
     finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, signal.SIG_IGN if last or arrived else handler)
     if arrived:
         if sys.stderr.isatty():
             print(file=sys.stderr)  # the terminal shows ^C, or half a progress bar
         print(f"{name}: {_SIGNALS[signal.Signals(arrived[0])]}.", file=sys.stderr)
-        # Threads may still complain about being cut short, and nobody needs that.
-        sys.unraisablehook = threading.excepthook = _say_nothing
         raise SystemExit(128 + arrived[0])

@@ -4,23 +4,35 @@ JAX, DuckDB, rich and loky are imported on first use.
 """
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
-from unmet.runs._checksum import checksum, code_version, open_regular
+from unmet.runs._checksum import checksum, code_version, open_regular, read_regular
 from unmet.runs._compile_cache import enable_compile_cache
+from unmet.runs._extras import MissingExtraError, naming_extras
+from unmet.runs._forked import refuse_fork
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._parcels import Parcel, Parcels
 from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._record import RunError
-from unmet.runs._shards import ShardError, ShardValueError, run_shards, stop_workers
+from unmet.runs._shape import check_shape
+from unmet.runs._shards import (
+    MOST_JOBS,
+    ShardError,
+    ShardValueError,
+    WorkerDiedError,
+    run_shards,
+    stop_workers,
+)
 from unmet.runs._steps import Steps, read_record, stale_steps
 from unmet.runs._temporary import TemporaryFolder, remove_abandoned
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
 __all__ = [
+    "MOST_JOBS",
     "FolderInUseError",
     "FolderLock",
+    "MissingExtraError",
     "ModelFileError",
     "Parcel",
     "Parcels",
@@ -30,18 +42,23 @@ __all__ = [
     "ShardValueError",
     "Steps",
     "TemporaryFolder",
+    "WorkerDiedError",
     "atomic_write",
     "available_cores",
+    "check_shape",
     "checksum",
     "code_version",
     "enable_compile_cache",
     "limit_xla_threads",
     "load_model",
+    "naming_extras",
     "no_progress",
     "open_regular",
     "pack_arrays",
     "progress",
     "read_record",
+    "read_regular",
+    "refuse_fork",
     "remove_abandoned",
     "remove_leftovers",
     "run_shards",

@@ -24,6 +24,15 @@ def open_regular(path: str | os.PathLike[str]) -> io.BufferedReader:
     raise ValueError(f"{os.fspath(path)} is {kind}, not a regular file: give the path of a file")
 
 
+def read_regular(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """Return the content of a regular file; a larger one than `max_bytes` is a ValueError."""
+    with open_regular(path) as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ValueError(f"{os.fspath(path)} is larger than {max_bytes:,} bytes: give a smaller file")
+    return data
+
+
 def checksum(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
     path = Path(path)

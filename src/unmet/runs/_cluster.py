@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from unmet.runs._extras import naming_extras
 from unmet.runs._shards import shard_error, unwrap
 from unmet.runs._workers import call, pack
 
@@ -15,12 +16,8 @@ def run_on_cluster(
 
     Dask reruns the shards of a lost worker elsewhere. The workers need the same version of unmet.
     """
-    try:
+    with naming_extras():
         import distributed
-    except ImportError as error:
-        raise ImportError(
-            "cluster= needs Dask distributed: install it with  pip install 'unmet[cluster]'"
-        ) from error
     if isinstance(cluster, str):
         client, own = distributed.Client(cluster), True
     elif isinstance(cluster, distributed.Client):

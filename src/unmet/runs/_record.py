@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,6 +117,24 @@ def is_inside(name: str) -> bool:
 def same_source(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two runs are about the same things: files of equal content may have other names."""
     return to_json(_by_content(one)) == to_json(_by_content(other))
+
+
+def adds_files(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether `new` has everything of `old` and more files: lists of files may only have grown."""
+    if set(old) != set(new):
+        return False
+    grown = False
+    for key, value in old.items():
+        if _by_content(value) == _by_content(new[key]):
+            continue
+        if not isinstance(value, list) or not isinstance(new[key], list) or not value:
+            return False
+        if not all(map(_is_file, value)) or not all(map(_is_file, new[key])):
+            return False
+        if Counter(_by_content(value)) - Counter(_by_content(new[key])):
+            return False
+        grown = True
+    return grown
 
 
 def describe_file(path: Path, sha256: str) -> dict[str, str]:

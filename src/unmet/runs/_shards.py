@@ -16,6 +16,7 @@ Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
 _IDLE_SECONDS = 120
+MOST_JOBS = 1024
 # A shard is given up after this many deaths of its worker.
 _MAX_DEATHS = 2
 
@@ -29,6 +30,10 @@ class ShardError(RuntimeError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0], self.index)
+
+
+class WorkerDiedError(ShardError):
+    """Worker processes died again and again under a shard: killed, out of memory, or crashed."""
 
 
 class ShardValueError(ShardError, ValueError):
@@ -77,6 +82,8 @@ def run_shards(
         raise ValueError(f"shards must be an iterable, not {type(shards).__name__}")
     if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
         raise ValueError(f"jobs must be a whole number of at least 1, not {jobs!r}")
+    if jobs > MOST_JOBS:
+        raise ValueError(f"jobs must be at most {MOST_JOBS}, not {jobs}")
     if initializer is not None and not callable(initializer):
         raise ValueError(f"initializer must be callable or None, not {type(initializer).__name__}")
     if cluster is not None:
@@ -185,7 +192,7 @@ def _check_deaths(deaths: dict[int, int]) -> None:
     lost = sorted(index for index, times in deaths.items() if times >= _MAX_DEATHS)
     if lost:
         names = ", ".join(map(str, lost[:10]))
-        raise ShardError(
+        raise WorkerDiedError(
             f"worker processes died {_MAX_DEATHS} times while shards {names} were running: they were killed, "
             "ran out of memory, or crashed. Try fewer jobs, or jobs=1 to see the failure in this process",
             lost[0],

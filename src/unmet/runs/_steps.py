@@ -17,6 +17,7 @@ from unmet.runs._record import (
     RECORD,
     Record,
     RunError,
+    adds_files,
     append_line,
     describe_file,
     in_words,
@@ -41,7 +42,8 @@ class Steps:
     ----------
     folder : made if needed; one process at a time.
     source : what the run is about: JSON values, paths, and lists of paths. A path stands for the content of
-        the file, whatever its name. A folder that holds a run about something else is refused.
+        the file, whatever its name. A folder that holds a run about something else is refused, unless its
+        files are all among these: files may be added to a run.
     replace : replace such a run. The new one is built beside it and takes its place when the block ends
         without an error; until then the old run stays as it is.
 
@@ -68,6 +70,11 @@ class Steps:
         self._known: dict[str, str] = {}  # checksums of the files of the source
         self._record = Record({})
         self._open = False
+
+    @property
+    def home(self) -> Path:
+        """The folder of the run, also while another run is replaced."""
+        return self._home
 
     def __enter__(self) -> "Steps":
         if os.path.exists(self._home) and not os.path.isdir(self._home):
@@ -174,6 +181,8 @@ class Steps:
                 )
         elif not found.steps and not same_source(found.source, source):
             found = None  # that run failed at once and left nothing to lose
+        elif found.steps and not self._replace and adds_files(found.source, source):
+            found.source = source  # written with the first step that is done anew
         elif not same_source(found.source, source):
             if not self._replace:
                 other = " of other content" if in_words(found.source) == in_words(source) else ""

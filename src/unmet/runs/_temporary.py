@@ -79,8 +79,11 @@ def _is_abandoned(folder: Path) -> bool:
     """Whether a folder was made here and its owner is dead; raises where the owner lives."""
     if os.stat(folder).st_uid != os.getuid():
         return False
-    if not (folder / LOCK_NAME).exists():
-        return not any(folder.iterdir()) and time.time() - os.stat(folder).st_mtime > _BEING_MADE
+    lock = folder / LOCK_NAME
+    # An owner writes its number once it holds the lock. Until then it may be about to take it.
+    if not lock.exists() or not lock.stat().st_size:
+        others = [path for path in folder.iterdir() if path != lock]
+        return not others and time.time() - os.stat(folder).st_mtime > _BEING_MADE
     with FolderLock(folder):
         return True
 

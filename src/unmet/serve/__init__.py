@@ -15,11 +15,9 @@ def __getattr__(name: str) -> Any:
     """Import on first use, so that a missing extra is named."""
     if name not in __all__:
         raise AttributeError(f"module 'unmet.serve' has no attribute {name!r}")
-    try:
+    from unmet.runs import naming_extras
+
+    with naming_extras():
         from unmet.serve._app import make_app
         from unmet.serve._server import serve
-    except ModuleNotFoundError as missing:
-        if missing.name not in ("fastapi", "starlette", "pydantic", "uvicorn", "h11"):
-            raise
-        raise ValueError(f"serving needs {missing.name}: run `pip install 'unmet[serve]'`") from None
     return {"make_app": make_app, "serve": serve}[name]

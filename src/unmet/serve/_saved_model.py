@@ -41,7 +41,9 @@ class SavedModel:
     def forecast(self, place: str, horizon: int, start: np.datetime64 | None) -> Columns:
         """Return calibrated quantiles for a place. Raises ValueError beyond the model's range."""
         with self._lock:
-            return self.model.forecast(horizon, places=[place], start=start)
+            return self.model.forecast(
+                horizon, places=[place], start=start, covariates=self.source.covariates
+            )
 
     def curves(self, window: Window) -> Curves:
         """Return lost rides by starting stock for one day."""
@@ -66,7 +68,13 @@ class SavedModel:
                     "plan the first day, or start the service again",
                 ) from None
         total = self.source.lost_total
-        usual = usual_day(self._panel, self.model, 0.0 if total is None else total, start=window.start)
+        usual = usual_day(
+            self._panel,
+            self.model,
+            0.0 if total is None else total,
+            start=window.start,
+            covariates=self.source.covariates,
+        )
         places = tuple(str(place) for place in self.model.places)
         docks = [self.source.stations.get(place, {}).get("capacity") for place in places]
         known = np.array([np.nan if count is None else count for count in docks], dtype=float)

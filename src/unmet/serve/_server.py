@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -72,8 +71,8 @@ def serve(
     allow_hosts: Sequence[str] = (),
     open_browser: bool = False,
     say: Callable[[str], None] = print,
-) -> None:
-    """Serve a run folder until interrupted. SIGINT returns; SIGTERM exits with code 143.
+) -> int | None:
+    """Serve a run folder until SIGINT or SIGTERM arrives; return the number of the signal.
 
     Parameters
     ----------
@@ -106,8 +105,7 @@ def serve(
     ready.server.listening = listening
     ready.run()
     say("Stopped.")
-    if ready.server.stopped_by == signal.SIGTERM:
-        raise SystemExit(128 + signal.SIGTERM)
+    return ready.server.stopped_by
 
 
 @contextlib.contextmanager

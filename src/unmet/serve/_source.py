@@ -35,6 +35,7 @@ class Source:
     stations: dict[str, dict[str, Any]]
     first_day: Window
     curves: Curves | None
+    covariates: dict[str, Any] | None = None
 
     def load_model(self) -> Any:
         """Return the saved demand model, or None if the run has none."""
@@ -82,6 +83,7 @@ def read_source(folder: str | os.PathLike[str]) -> Source:
         stations=_stations(run),
         first_day=first_day,
         curves=_curves(run, first_day),
+        covariates=run.columns("covariates") if run.has("covariates") else None,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.runs import atomic_write
+from unmet.runs import atomic_write, naming_extras
 from unmet.tables._connection import private_folder, scratch
 from unmet.tables._sql import literal, literal_path, parquet_notes
 
@@ -55,7 +55,8 @@ def read_parquet(path: Path, what: str, order: str = "") -> tuple[Columns, dict[
     what : what the file should be, for the error where it is none.
     order : SQL to order the rows by.
     """
-    import duckdb
+    with naming_extras():
+        import duckdb
 
     if not path.is_file():
         raise ValueError(f"{what} {path} does not exist")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmet.runs import TemporaryFolder
+from unmet.runs import TemporaryFolder, naming_extras
 from unmet.tables._sql import escape_wildcards
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def scratch(*files: str | os.PathLike[str], memory_limit: str = "2GB") -> Iterat
 def _open(
     database: str | Path, memory_limit: str, threads: int | None, folder: Path | None = None
 ) -> duckdb.DuckDBPyConnection:
-    import duckdb
+    with naming_extras():
+        import duckdb
 
     con = duckdb.connect(str(database))
     try:
