@@ -4,6 +4,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import unmet
@@ -17,7 +18,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("log.jsonl", "run.json")
+        if path.is_file() and path.name not in ("log.jsonl", "run.json") and ".unmet-read" not in path.parts
     }
 
 
@@ -29,7 +30,7 @@ def test_a_run_is_returned_with_frames_figures_and_page(finished: unmet.Run):
     assert finished.page.stat().st_size > 100_000
     assert finished.model.by == finished.by == "hour"
     assert len(finished.forecast) == 5 * 168
-    assert finished.settings["fit"] == {"networks": ["linear"], "seed": 0}
+    assert finished.settings["fit"] == {"networks": ["linear"], "seed": 0, "self_check": True}
     assert finished.versions["unmet"] == unmet.__version__
     finished.check()
 
@@ -77,6 +78,36 @@ def test_steps_alone(copy: unmet.Run):
     page = pipeline.report(copy, title="Mine").page
     assert page is not None
     assert "Mine" in page.read_text(encoding="utf-8")
+
+
+def test_what_is_known_ahead_reaches_forecast_and_plan(city: Path, given: dict[str, Any], tmp_path: Path):
+    """A weather forecast is given, and the first day ahead is a holiday."""
+    output = tmp_path / "out"
+    run = unmet.run(
+        **given,
+        weather=city / "weather.csv",
+        holidays="US",
+        output=output,
+        network="linear",
+        jobs=1,
+        progress=False,
+    )
+    plain, planned = run.forecast, run.plan["expected_lost_usual"].sum()
+    assert list(run.columns("covariates")) == ["ds", "holiday"]
+    days = np.unique(plain["ds"].to_numpy().astype("datetime64[D]"))
+    storm = ["date,rain,unheard"] + [f"{day},30,1" for day in days]
+    (tmp_path / "ahead.csv").write_text("\n".join(storm))
+    pipeline.forecast(run, covariates=tmp_path / "ahead.csv")
+    assert set(run.columns("covariates")["rain"][24:48]) == {30.0}
+    assert run.forecast["mean"].sum() < 0.95 * plain["mean"].sum()
+    pipeline.plan(run)
+    assert run.plan["expected_lost_usual"].sum() < planned
+    (tmp_path / "ahead.csv").write_text("date,unheard\n" + f"{days[1]},1\n")
+    with pytest.raises(ValueError, match="none of the panel's covariates"):
+        pipeline.forecast(run, covariates=tmp_path / "ahead.csv")
+    (tmp_path / "ahead.csv").write_text("date,rain\n1999-01-01,1\n")
+    with pytest.raises(ValueError, match="says nothing about the periods"):
+        pipeline.forecast(run, covariates=tmp_path / "ahead.csv")
 
 
 def test_a_panel_alone_and_a_fit_of_it(given: dict[str, Any], finished: unmet.Run, tmp_path: Path):
@@ -147,3 +178,23 @@ def test_inputs_have_one_form():
     assert "memory" not in texts.settings
     by_file = PanelInputs.among({"trips": "a.csv", "hubs": "hubs.csv", "weather": "w.csv"})
     assert by_file.files == [Path("a.csv"), Path("w.csv"), Path("hubs.csv")]
+
+
+def test_a_page_that_is_written_again_keeps_its_title(copy: unmet.Run):
+    first = pipeline.report(copy, title="Jersey City").page.read_bytes()
+    assert b"<title>Jersey City" in first
+    assert pipeline.report(copy).page.read_bytes() == first
+
+
+def test_a_panel_that_cannot_be_fitted_leaves_nothing_behind(given: dict[str, Any], tmp_path: Path):
+    from unmet.tables import read_columns, write_columns
+
+    pipeline.panel(**given, output=tmp_path / "panel.parquet", progress=False)
+    columns, about = read_columns(tmp_path / "panel.parquet")
+    early = columns["ds"] < columns["ds"].min() + np.timedelta64(5, "D")
+    write_columns(
+        tmp_path / "short.parquet", {name: column[early] for name, column in columns.items()}, about=about
+    )
+    with pytest.raises(ValueError, match="days"):
+        pipeline.fit(tmp_path / "short.parquet", output=tmp_path / "out", jobs=1, progress=False)
+    assert not (tmp_path / "out").exists()

@@ -78,11 +78,14 @@ class Model:
     per_day, zone, by = 24, "America/New_York", "hour"
     places = np.array(["a", "b"], dtype=object)
 
-    def rates(self, horizon, start=None):
+    def rates(self, horizon, start=None, covariates=None):
         ds = np.tile(hours("2024-06-01T04:00" if start is None else start, horizon), 2)
         return {"ds": ds, "rate": np.repeat([2.0, 1.0], horizon), "shape": np.full(2 * horizon, 4.0)}
 
-    def forecast(self, horizon, start=None):
+    def known_ahead(self, horizon, start=None, covariates=None):
+        return covariates or {}
+
+    def forecast(self, horizon, start=None, covariates=None):
         return {"identified_up_to": np.repeat([0.95, 0.25], horizon)}
 
 
@@ -111,6 +114,18 @@ def test_returns_have_the_ratio_to_demand_of_such_days():
     assert found["identified"].tolist() == [True, False]
     monday = usual_day(panel, Model(), total, start="2024-06-03T04:00")
     assert monday["returns"].sum() == pytest.approx(72 * 120 / 150)
+
+
+def test_a_holiday_is_planned_like_a_weekend():
+    panel, total = four_weeks()
+    monday = hours("2024-06-03T04:00", 48)
+    known = {"ds": monday, "holiday": np.ones(48)}
+    found = usual_day(panel, Model(), total, start="2024-06-03T04:00", covariates=known)
+    assert found["returns"].sum() == pytest.approx(72 * 96 / 100)
+    # A past holiday counts as a weekend too: Monday 27 May saw none of the weekend's returns.
+    panel["holiday"] = np.isin(panel["ds"].astype("datetime64[D]"), np.datetime64("2024-05-27"))
+    found = usual_day(panel, Model(), total, start="2024-06-03T04:00", covariates=known)
+    assert found["returns"].sum() != pytest.approx(72 * 96 / 100)
 
 
 def test_days_without_a_known_stock_say_nothing_about_it():

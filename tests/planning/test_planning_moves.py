@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from unmet.planning import allocate, expected_lost, rank_moves
+from unmet.planning import allocate, distances_km, expected_lost, rank_moves
 
 
 @pytest.fixture
@@ -116,3 +116,17 @@ def test_nothing_to_gain_gives_an_empty_list():
 def test_bad_input_is_refused(curves, options, message):
     with pytest.raises(ValueError, match=message):
         rank_moves(**{"stock": STOCK, "curves": curves, **options})
+
+
+def test_no_move_goes_further_than_allowed(curves):
+    free = rank_moves(STOCK, curves)
+    lat = np.where(np.arange(6) == free["to"][0], 45.0, 40.0)
+    distance = distances_km(lat, np.full(6, -74.0))
+    near = rank_moves(STOCK, curves, distance=distance, max_distance=20.0)
+    assert not (distance[near["from"], near["to"]] > 20).any()
+    assert 0 < near["rides_saved"].sum() < free["rides_saved"].sum()
+    distance[:] = np.nan  # unknown
+    again = rank_moves(STOCK, curves, distance=distance, max_distance=20.0)
+    assert (again["to"] == free["to"]).all()
+    with pytest.raises(ValueError, match="max_distance needs distance"):
+        rank_moves(STOCK, curves, max_distance=1.0)

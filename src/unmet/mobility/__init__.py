@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unmet.mobility.panel._build import PanelReport, build_panel
     from unmet.mobility.panel._columns import PANEL_COLUMNS
+    from unmet.mobility.panel._covariates import read_covariates
     from unmet.mobility.panel._features import add_features
     from unmet.mobility.panel._file import Panel, read_panel, write_panel
     from unmet.mobility.panel._fleet_reduction import reduce_fleet
     from unmet.mobility.panel._hubs import superhubs, weighted_kmeans
+    from unmet.mobility.panel._inferred_stock import FROM_COUNTS
+    from unmet.mobility.panel._lowered import lowered_columns
     from unmet.mobility.panel._place_table import place_table
     from unmet.mobility.panel._places import COUNTED
     from unmet.mobility.panel._timeline import availability
@@ -31,14 +34,18 @@ _HOMES = {
     "superhubs": "panel._hubs",
     "weighted_kmeans": "panel._hubs",
     "place_table": "panel._place_table",
+    "lowered_columns": "panel._lowered",
     "add_features": "panel._features",
     "reduce_fleet": "panel._fleet_reduction",
     "COUNTED": "panel._places",
+    "FROM_COUNTS": "panel._inferred_stock",
     "PANEL_COLUMNS": "panel._columns",
+    "read_covariates": "panel._covariates",
 }
 
 __all__ = [
     "COUNTED",
+    "FROM_COUNTS",
     "PANEL_COLUMNS",
     "Panel",
     "PanelReport",
@@ -46,7 +53,9 @@ __all__ = [
     "availability",
     "build_panel",
     "connect",
+    "lowered_columns",
     "place_table",
+    "read_covariates",
     "read_panel",
     "read_stations",
     "read_status",
@@ -61,8 +70,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'unmet.mobility' has no attribute {name!r}")
+    from unmet.runs import naming_extras
+
     home = _HOMES[name]
-    return getattr(import_module(home if home.startswith("unmet.") else f"unmet.mobility.{home}"), name)
+    with naming_extras():
+        return getattr(import_module(home if home.startswith("unmet.") else f"unmet.mobility.{home}"), name)
 
 
 def __dir__() -> list[str]:

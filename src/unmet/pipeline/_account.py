@@ -34,5 +34,8 @@ def account_of(reports: dict[str, Any], built: Any) -> dict[str, Any]:
     if "status" in reports:
         status = reports["status"]
         data["status"] |= {"rows": status.rows, "duplicates": status.duplicates}
-    data["panel"] = asdict(built)
+    if "weather" in reports:
+        weather = reports["weather"]
+        data["weather"] |= {"missing": weather.missing, "unreadable": weather.unreadable}
+    data["panel"] = {name: value for name, value in asdict(built).items() if name != "weather"}
     return data

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unmet.pipeline._inputs import PanelInputs
-from unmet.pipeline._options import COST_IDLE, COST_LOST, jobs_of
+from unmet.pipeline._options import COST_IDLE, COST_LOST, MAX_MOVE, jobs_of
 from unmet.pipeline._steps import fit_step, forecast_step, panel_step, plan_step, report_step
 from unmet.pipeline._watching import Watching
 from unmet.results import FILES, Run, outputs_of, write_file
@@ -99,10 +99,17 @@ def run_demo(
         run = Run(steps.folder)  # which is not `output` while another run is being replaced
         steps.run("city", write, settings=settings, outputs=["city"])
         with Watching(shown=progress) as watching:
-            panel_step(steps, demo_inputs(run.folder / "city"), watching)
-        fit_step(steps, networks=("linear", "mlp"), seed=seed, jobs=workers, progress=progress)
+            panel_step(steps, demo_inputs(run.folder / "city"), watching, cache=False)
+        fit_step(
+            steps,
+            networks=("linear", "mlp"),
+            seed=seed,
+            jobs=workers,
+            self_check=True,
+            progress=progress,
+        )
         forecast_step(steps, horizon=168)
-        plan_step(steps, fleet=None, cost_lost=COST_LOST, cost_idle=COST_IDLE, free=False)
+        plan_step(steps, fleet=None, cost_lost=COST_LOST, cost_idle=COST_IDLE, free=False, max_move=MAX_MOVE)
         steps.run(
             "truth",
             compare,

@@ -14,22 +14,26 @@ from unmet.runs import Steps, atomic_write
 from unmet.tables import Columns, plain, read_columns
 
 
-def given_panel_step(steps: Steps, path: Path, panel: Any, stations: Sequence[Path]) -> bool:
+def given_panel_step(
+    steps: Steps, path: Path, panel: Any, stations: Sequence[Path], max_reject_share: float
+) -> bool:
     """Copy a checked panel file into the run: panel.parquet, stations.parquet, panel.json."""
     folder = steps.folder
 
     def make() -> None:
-        places = panel_places(panel, stations)
+        places = panel_places(panel, stations, max_reject_share)
         with open(path, "rb") as given, atomic_write(folder / "panel.parquet") as file:
             shutil.copyfileobj(given, file, 1 << 20)
         kind = panel.about.get("kind", "station")
         write_file(folder, FILES["stations.parquet"], places, about={"kind": kind})
         write_file(folder, FILES["panel.json"], {"panel": _account(panel)})
 
-    return steps.run("panel", make, inputs=[path, *stations], outputs=outputs_of("panel"))
+    settings = {"max_reject_share": max_reject_share} if stations else {}
+    outputs = outputs_of("panel", without="lowered.parquet")
+    return steps.run("panel", make, inputs=[path, *stations], settings=settings, outputs=outputs)
 
 
-def panel_places(panel: Any, stations: Sequence[Path] = ()) -> Columns:
+def panel_places(panel: Any, stations: Sequence[Path] = (), max_reject_share: float = 0.01) -> Columns:
     """Return name, coordinates and docks by place.
 
     Without `stations` a place is named by its id, and its coordinates are unknown.
@@ -47,7 +51,7 @@ def panel_places(panel: Any, stations: Sequence[Path] = ()) -> Columns:
         "capacity": np.where(np.isfinite(docks), docks, np.nan),
     }
     if stations:
-        table = _read_stations(stations)
+        table = _read_stations(stations, max_reject_share)
         row_of = {str(place): row for row, place in enumerate(table["unique_id"])}
         known = [(at, row_of[place]) for at, place in enumerate(places) if place in row_of]
         if not known:
@@ -63,7 +67,7 @@ def panel_places(panel: Any, stations: Sequence[Path] = ()) -> Columns:
     return found
 
 
-def _read_stations(paths: Sequence[Path]) -> Columns:
+def _read_stations(paths: Sequence[Path], max_reject_share: float) -> Columns:
     """Stations of an operator's files, or those that another run wrote."""
     from unmet.mobility import connect, read_stations
 
@@ -72,7 +76,7 @@ def _read_stations(paths: Sequence[Path]) -> Columns:
         if {"unique_id", "name", "lat", "lng", "capacity"} <= set(columns):
             return columns
     with connect(inputs=paths) as con:
-        read_stations(con, list(paths))
+        read_stations(con, list(paths), max_reject_share=max_reject_share)
         found = con.execute(
             "SELECT place AS unique_id, name, lat, lng, capacity::DOUBLE capacity FROM stations"
         )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmet.pipeline._options import pairs_of, paths_of
+from unmet.pipeline._options import columns_of, pairs_of, paths_of, seconds_of
 from unmet.pipeline._watching import Watching
 
 if TYPE_CHECKING:
     import duckdb
+
+    from unmet.mobility.sources import ReadStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,11 @@ class PanelInputs:
     cells: int | None = None
     keep: dict[str, str] | None = None
     columns: dict[str, str] | None = None
+    status_columns: dict[str, str] | None = None
+    encoding: str | None = None
+    day_first: bool | None = None
+    min_duration: float = 60.0
+    area: str | None = None
     calendar: bool = True
     holidays: str | None = None
     weather: Path | None = None
@@ -43,8 +50,15 @@ class PanelInputs:
         given = {one.name: options[one.name] for one in fields(cls) if one.name in options}
         for name in ("trips", "status", "stations"):
             given[name] = paths_of(given.get(name))
-        for name in ("keep", "columns", "weather_keep"):
+        for name in ("keep", "weather_keep"):
             given[name] = pairs_of(given.get(name), name)
+        for name in ("columns", "status_columns"):
+            given[name] = columns_of(given.get(name), name)
+        if "min_duration" in given:
+            given["min_duration"] = seconds_of(given["min_duration"], "min_duration")
+        if given.get("area") is not None:
+            area = given["area"]
+            given["area"] = str(area) if isinstance(area, str | Path) else ",".join(map(str, area))
         if given.get("weather") is not None:
             given["weather"] = Path(given["weather"])
         if given.get("hubs") is not None:
@@ -65,6 +79,7 @@ class PanelInputs:
         """All files and folders that are read."""
         found = [*self.trips, *self.status, *self.stations]
         found += [] if self.weather is None else [self.weather]
+        found += [Path(self.area)] if self.area and Path(self.area).is_file() else []
         return found + ([Path(self.hubs)] if self.hubs and not self.hubs.isdecimal() else [])
 
     @property
@@ -77,40 +92,80 @@ class PanelInputs:
     def source(self) -> dict[str, list[Path]]:
         """What a run is made from: files, by their content."""
         files = {"trips": self.trips, "status": self.status, "stations": self.stations}
-        return {name: list(paths) for name, paths in files.items()}
+        return {name: [file for path in paths for file in _inside(path)] for name, paths in files.items()}
+
+
+def _inside(path: Path) -> list[Path]:
+    """Return the files of a folder, so that a run knows which of them it was made from; else the path."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+    return found or [path]
 
 
 @contextmanager
 def built_panel(
-    inputs: PanelInputs, watching: Watching, *, describe: str | None = None
+    inputs: PanelInputs,
+    watching: Watching,
+    *,
+    describe: str | None = None,
+    store: ReadStore | None = None,
+    lowered: bool = False,
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, Any], Any, str | None]]:
     """Read everything and build table ``panel``.
 
     Gives the connection, the readers' reports, the panel's report, and the id of the place `describe` (a name
-    or an id), whose timeline is then kept.
+    or an id), whose timeline is then kept. With `lowered`, table ``lowered`` is written too.
     """
-    from unmet.mobility import build_panel, connect, read_stations, read_status, read_trips
+    from unmet.mobility import COUNTED, build_panel, connect, read_stations, read_status, read_trips
+    from unmet.mobility.sources import Area, leave_out_places
 
     reports: dict[str, Any] = {}
-    zone, times = inputs.zone, inputs.times
-    with connect(memory_limit=inputs.memory, inputs=inputs.files) as con:
+    zone = inputs.zone
+    area = None if inputs.area is None else Area.of(inputs.area)
+    both: dict[str, Any] = {
+        "zone": zone,
+        "times": inputs.times,
+        "encoding": inputs.encoding,
+        "day_first": inputs.day_first,
+        "store": store,
+    }
+    kept = [] if store is None else [store.folder]
+    with connect(memory_limit=inputs.memory, inputs=[*inputs.files, *kept]) as con:
         if inputs.stations:
-            reports["stations"] = read_stations(con, inputs.stations, progress=watching.step("Stations"))
+            reports["stations"] = read_stations(
+                con,
+                inputs.stations,
+                encoding=inputs.encoding,
+                max_reject_share=inputs.max_reject_share,
+                progress=watching.step("Stations"),
+            )
             describe = None if describe is None else _place_called(con, describe)
         reports["trips"] = read_trips(
             con,
             inputs.trips,
-            zone=zone,
-            times=times,
             columns=inputs.columns,
             keep=inputs.keep,
+            min_duration=inputs.min_duration,
+            area=area,
             max_reject_share=inputs.max_reject_share,
             progress=watching.step("Trips"),
+            **both,
         )
         if inputs.status:
             reports["status"] = read_status(
-                con, inputs.status, zone=zone, times=times, progress=watching.step("Status")
+                con,
+                inputs.status,
+                columns=inputs.status_columns,
+                max_reject_share=inputs.max_reject_share,
+                progress=watching.step("Status"),
+                **both,
             )
+            if inputs.kind != "h3":  # cells do not use the status of stations
+                notes = leave_out_places(con, keep=inputs.keep, area=area, counted=COUNTED)
+                reports["status"] = replace(reports["status"], notes=(*reports["status"].notes, *notes))
+        if store is not None:
+            store.prune()
         hubs = inputs.hubs
         built = build_panel(
             con,
@@ -123,10 +178,14 @@ def built_panel(
             holidays=inputs.holidays,
             weather=inputs.weather,
             weather_keep=inputs.weather_keep,
+            max_reject_share=inputs.max_reject_share,
             max_gap=inputs.max_gap,
             timelines=() if describe is None else (describe,),
+            reserve="auto" if lowered else None,
             progress=watching.step("Panel"),
         )
+        if built.weather is not None:
+            reports["weather"] = built.weather
         yield con, reports, built, describe
 
 

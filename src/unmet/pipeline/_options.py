@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unmet.runs import available_cores
+from unmet.runs import MOST_JOBS, available_cores
 
 COST_LOST, COST_IDLE = 1.0, 0.1  # of a lost ride, and of a vehicle that stands idle for a day
+MOST_VEHICLES = 1_000_000
+MAX_MOVE = 20.0  # km that a van drives for one move
 NETWORKS = ("linear", "mlp", "lstm")
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -39,6 +42,37 @@ def pairs_of(given: Pairs | None, name: str) -> dict[str, str] | None:
     return found
 
 
+def columns_of(given: Pairs | None, name: str) -> dict[str, str] | None:
+    """Return ``field=column`` texts as a dict. Columns may have commas: only ``,field=`` starts a new one."""
+    if not given or isinstance(given, Mapping):
+        return pairs_of(given, name)
+    found: dict[str, str] = {}
+    for text in [given] if isinstance(given, str) else given:
+        for part in re.split(r",(?=\s*\w+\s*=)", text):
+            key, sign, value = (piece.strip() for piece in part.partition("="))
+            if not sign or not key or not value:
+                raise ValueError(f"{name}= takes field=column, got {part!r}")
+            if key in found:
+                raise ValueError(
+                    f"{name}= names field {key!r} twice ({found[key]!r} and {value!r}); keep one"
+                )
+            found[key] = value
+    return found
+
+
+def seconds_of(given: str | float, name: str) -> float:
+    """Return a length of time in seconds, from a number of them or from text such as '1 minute'."""
+    try:
+        seconds = float(given)
+    except ValueError:
+        from unmet.calendar import interval_seconds
+
+        return float(interval_seconds(str(given), name))
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{name} must be a number of seconds of at least 0, got {given!r}")
+    return seconds
+
+
 def networks_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the networks to choose among."""
     names = (given,) if isinstance(given, str) else tuple(given or ("linear", "mlp"))
@@ -52,11 +86,19 @@ def jobs_of(jobs: int) -> int:
     """Return the number of worker processes."""
     if jobs != -1 and jobs < 1:
         raise ValueError(f"jobs must be at least 1, or -1 for one per core, got {jobs}")
+    if jobs > MOST_JOBS:
+        raise ValueError(f"jobs must be at most {MOST_JOBS}, got {jobs}")
     return available_cores() if jobs == -1 else jobs
 
 
-def check_plan(fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> None:
-    """Refuse options of a plan that would have no effect together."""
+def check_plan(
+    fleet: int | None, cost_lost: float, cost_idle: float, free: bool, max_move: float = MAX_MOVE
+) -> None:
+    """Refuse options of a plan that make no sense, or would have no effect together."""
+    if fleet is not None and not 0 <= fleet <= MOST_VEHICLES:
+        raise ValueError(f"fleet must be between 0 and {MOST_VEHICLES:,} vehicles, got {fleet}")
+    if not max_move > 0:
+        raise ValueError(f"max_move must be a number of km above 0, got {max_move!r}")
     if free and fleet is not None:
         raise ValueError("free= ignores fleet size and fleet= sets it: choose one")
     if not free and (cost_lost, cost_idle) != (COST_LOST, COST_IDLE):

@@ -7,9 +7,11 @@ import numpy as np
 from unmet.results import FILES, Run, write_file
 
 
-def write_plan(run: Run, *, fleet: int | None, cost_lost: float, cost_idle: float, free: bool) -> None:
+def write_plan(
+    run: Run, *, fleet: int | None, cost_lost: float, cost_idle: float, free: bool, max_move: float
+) -> None:
     """Write plan.csv, moves.csv, fleet.csv and curves.json into the folder of a run."""
-    from unmet.planning import lost_share, plan_stock, planned_day, such_days, usual_day
+    from unmet.planning import distances_km, lost_share, plan_stock, planned_day, such_days, usual_day
 
     # Files that people touch come first: what is wrong with them is told before anything is computed.
     panel = run.read_panel(also=("returns", "stock_start"))
@@ -23,7 +25,8 @@ def write_plan(run: Run, *, fleet: int | None, cost_lost: float, cost_idle: floa
             f"to a different run; fit again with `unmet fit {run.folder}`"
         )
     rows = np.array([row_of[place] for place in model.places])
-    usual = usual_day(panel, model, totals)
+    known = run.columns("covariates") if run.has("covariates") else None
+    usual = usual_day(panel, model, totals, covariates=known)
     docks = stations["capacity"][rows] if "capacity" in stations else np.full(len(rows), np.nan)
     whole = int(np.rint(usual["stock"].sum())) if fleet is None else fleet
     plan = plan_stock(
@@ -37,7 +40,10 @@ def write_plan(run: Run, *, fleet: int | None, cost_lost: float, cost_idle: floa
         cost_idle=cost_idle,
         identified=usual["identified"],
         lost_share=lost_share(totals),
+        distance=distances_km(stations["lat"][rows], stations["lng"][rows]),
+        max_distance=max_move,
     )
+    shown = slice(None) if free or fleet is not None else _possible(run, plan.fleet["fleet"], whole)
     day = planned_day(usual["ds"], model.zone, model.by)
     places, names = model.places.astype(object), stations["name"][rows]
     ends = {end: np.asarray(plan.moves[end], dtype=np.int64) for end in ("from", "to")}
@@ -57,7 +63,7 @@ def write_plan(run: Run, *, fleet: int | None, cost_lost: float, cost_idle: floa
             **{f"{end}_name": names[index] for end, index in ends.items()},
             "starts": [day["starts"]] * count,
         },
-        "fleet.csv": plan.fleet,
+        "fleet.csv": {name: values[shown] for name, values in plan.fleet.items()},
         "curves.json": {
             "day": {**day, "demand": float(usual["rate"].sum())},
             "such_days": such_days(run.columns("lost"), usual["ds"], model.zone, model.by),
@@ -69,3 +75,12 @@ def write_plan(run: Run, *, fleet: int | None, cost_lost: float, cost_idle: floa
     }
     for name, content in contents.items():
         write_file(run.folder, FILES[name], content)
+
+
+def _possible(run: Run, fleets: np.ndarray, whole: int) -> slice:
+    """Return the sizes of a fleet of free-floating vehicles that are no more than the vehicles seen."""
+    account = run.account or {}
+    seen = account.get("trips", {}).get("vehicles")
+    if account.get("panel", {}).get("kind") != "h3" or not seen:
+        return slice(None)
+    return slice(int(np.searchsorted(fleets, max(seen, whole), "right")))

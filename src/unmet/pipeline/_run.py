@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from unmet.pipeline._inputs import PanelInputs, built_panel
 from unmet.pipeline._options import (
     COST_IDLE,
     COST_LOST,
+    MAX_MOVE,
     Pairs,
     Paths,
     check_exist,
@@ -40,22 +42,31 @@ def run(
     cells: int | None = None,
     keep: Pairs | None = None,
     columns: Pairs | None = None,
+    status_columns: Pairs | None = None,
+    encoding: str | None = None,
+    day_first: bool | None = None,
+    min_duration: str | float = 60.0,
+    area: str | os.PathLike[str] | Sequence[float] | None = None,
     holidays: str | None = None,
     weather: str | os.PathLike[str] | None = None,
     weather_keep: Pairs | None = None,
     max_gap: str | None = None,
     max_reject_share: float = 0.01,
     memory: str = "1GB",
+    covariates: str | os.PathLike[str] | None = None,
     horizon: int | None = None,
     network: str | Sequence[str] | None = None,
+    self_check: bool = True,
     fleet: int | None = None,
     cost_lost: float = COST_LOST,
     cost_idle: float = COST_IDLE,
     free: bool = False,
+    max_move: float = MAX_MOVE,
     title: str | None = None,
     seed: int = 0,
     jobs: int = -1,
     replace: bool = False,
+    cache: bool = True,
     progress: bool | None = None,
     backend: str | None = None,
 ) -> Run:
@@ -77,20 +88,30 @@ def run(
     cells : use H3 cells at this resolution instead of stations.
     keep : keep only trips with these values, such as {"user": "member"}.
     columns : columns of an unknown layout, such as {"start": "Departure", "station": "From"}.
+    status_columns : columns of an unknown status file: {"place": "Stop", "at": "When", "available": "Bikes"}.
+    encoding : of text files, such as "cp949". None: told by their bytes.
+    day_first : whether dates such as 3/4/2019 have the day first. None: decided by all files of a layout.
+    min_duration : set aside shorter rides that end where they began, in seconds or as "1 minute".
+    area : keep only what lies in this area: (latitude, longitude, km), or a GeoJSON file with a polygon.
     holidays : add public holidays of a country or a part of one, such as "US-NJ".
     weather, weather_keep : add weather by local day or hour; keep only rows with these values.
     max_gap : treat stock as unknown after this long without a record, such as "2 hours".
     max_reject_share : stop if a larger share of the rows is rejected.
     memory : memory limit of the database.
+    covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
+        none.
     horizon : periods to forecast. None: a week of hours, or 28 days.
     network : "linear", "mlp", "lstm", or several to choose among on validation. None: linear and mlp.
+    self_check : also hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.
     fleet : vehicles to share out. None: as many as usually stand at the places.
     free : ignore the size of the fleet; add vehicles while each saves more than it costs.
     cost_lost, cost_idle : with `free`, the cost of a lost ride and of an idle vehicle a day.
+    max_move : plan no move over more km than this.
     title : heading of the report.
     seed : seed of every random draw.
     jobs : worker processes; -1: one per core.
-    replace : start over in a folder that holds another run.
+    replace : start over in a folder that holds another run. Files may be added to a run without it.
+    cache : keep what was read in the folder, so that only added files are read.
     progress : None: show progress bars on a terminal; False: never.
     backend : library of the frames: "pandas", "polars" or "arrow". None: the first that is installed.
 
@@ -110,18 +131,25 @@ def run(
     inputs = PanelInputs.among(locals())
     if by not in ("hour", "day"):
         raise ValueError(f"by must be hour or day for a run, got {by!r}")
-    check_plan(fleet, cost_lost, cost_idle, free)
-    check_exist(inputs.files)
+    check_plan(fleet, cost_lost, cost_idle, free, max_move)
+    known = None if covariates is None else Path(covariates)
+    check_exist([*inputs.files, *([] if known is None else [known])])
     networks, workers = networks_of(network), jobs_of(jobs)
     found = Run(output, backend=backend)  # a missing backend is told before the work, not after it
+    told: list[str] = []
     with Steps(output, source=inputs.source, replace=replace) as steps:
         with Watching(shown=progress) as watching:
-            done = {"panel": panel_step(steps, inputs, watching)}
-        done["fit"] = fit_step(steps, networks=networks, seed=seed, jobs=workers, progress=progress)
-        done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by))
-        done["plan"] = plan_step(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+            done = {"panel": panel_step(steps, inputs, watching, cache=cache, told=told)}
+        done["fit"] = fit_step(
+            steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+        )
+        done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by), covariates=known)
+        done["plan"] = plan_step(
+            steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free, max_move=max_move
+        )
         done["report"] = report_step(steps, title=title)
     found.kept = tuple(name for name, now in done.items() if not now)
+    found.told = tuple(told)
     return found
 
 
@@ -150,7 +178,9 @@ def fit(
     output: str | os.PathLike[str] | None = None,
     stations: Paths | None = None,
     network: str | Sequence[str] | None = None,
+    self_check: bool = True,
     seed: int = 0,
+    max_reject_share: float = 0.01,
     jobs: int = -1,
     replace: bool = False,
     progress: bool | None = None,
@@ -164,8 +194,12 @@ def fit(
     output : folder for all results; goes with a panel file.
     stations : names and coordinates of the places; goes with a panel file. Without it, places are named by
         their ids and riders who walk to a neighbour are not told apart.
+    self_check : see `run`; a panel file alone does not tell the stock of every moment, so it has none.
+    max_reject_share : stop if a larger share of the stations cannot be read.
     """
     source_path, places = Path(panel), paths_of(stations)
+    if not places and max_reject_share != 0.01:
+        raise ValueError("max_reject_share is about the rows of stations=: give them, or leave it out")
     given = None
     if source_path.is_dir():
         if output is not None and Path(output) != source_path:
@@ -183,20 +217,36 @@ def fit(
     check_exist(places)
     networks, workers = networks_of(network), jobs_of(jobs)
     found = Run(folder, backend=backend)
-    with Steps(folder, source=source, replace=replace) as steps:
-        if given is not None:
-            given_panel_step(steps, source_path, given, places)
-        fit_step(steps, networks=networks, seed=seed, jobs=workers, progress=progress)
+    new = not folder.exists()
+    try:
+        with Steps(folder, source=source, replace=replace) as steps:
+            if given is not None:
+                given_panel_step(steps, source_path, given, places, max_reject_share)
+            fit_step(
+                steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+            )
+    except ValueError:
+        if new:  # the panel cannot be fitted, so its copy is of no use
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     return found
 
 
-def forecast(run: Run | str | os.PathLike[str], *, horizon: int | None = None) -> Run:
-    """Forecast demand with the model of a run."""
+def forecast(
+    run: Run | str | os.PathLike[str],
+    *,
+    horizon: int | None = None,
+    covariates: str | os.PathLike[str] | None = None,
+) -> Run:
+    """Forecast demand with the model of a run; plans of the run then use the same `covariates`."""
     found = _run_of(run)
+    known = None if covariates is None else Path(covariates)
+    check_exist([] if known is None else [known])
     source = found.record["source"]
     found.need("model")
     with Steps(found.folder, source=source) as steps:
-        forecast_step(steps, horizon=horizon_of(horizon, found.model.by if horizon is None else ""))
+        periods = horizon_of(horizon, found.model.by if horizon is None else "")
+        forecast_step(steps, horizon=periods, covariates=known)
     return found
 
 
@@ -207,18 +257,24 @@ def plan(
     cost_lost: float = COST_LOST,
     cost_idle: float = COST_IDLE,
     free: bool = False,
+    max_move: float = MAX_MOVE,
 ) -> Run:
-    """Plan the stock of every place for the first whole day ahead of a run."""
-    check_plan(fleet, cost_lost, cost_idle, free)
+    """Plan the stock of every place for the first whole day ahead of a run; `max_move` in km limits moves."""
+    check_plan(fleet, cost_lost, cost_idle, free, max_move)
     found = _run_of(run)
     with Steps(found.folder, source=found.record["source"]) as steps:
-        plan_step(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+        plan_step(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free, max_move=max_move)
     return found
 
 
 def report(run: Run | str | os.PathLike[str], *, title: str | None = None) -> Run:
-    """Write the page of a run; its path is then ``run.page``."""
+    """Write the page of a run; its path is then ``run.page``.
+
+    Without a `title` the page keeps the one that it has.
+    """
     found = _run_of(run)
+    if title is None:
+        title = found.settings.get("report", {}).get("title")
     old = [step for step in stale_steps(found.folder) if step in ("forecast", "plan")]
     if old:
         again = " and ".join(f"`unmet {step} {found.folder}`" for step in old)

@@ -1,10 +1,11 @@
 """Turn demand into decisions: stock targets, lost rides, fleet size, moves. Arrays in, arrays out."""
 
 from unmet.planning._allocation import allocate, fleet_curve
+from unmet.planning._distances import distances_km
 from unmet.planning._moves import rank_moves
 from unmet.planning._newsvendor import StockTarget, newsvendor_level, stock_target
 from unmet.planning._plan import Plan, plan_stock, roomy
-from unmet.planning._planned_day import planned_day, such_days
+from unmet.planning._planned_day import KNOWN_DAY, planned_day, such_days
 from unmet.planning._play import Played, count_played, gap_closed, play_targets, play_three, visit_targets
 from unmet.planning._stock_value import balanced_returns, best_stock, expected_lost, value_of_vehicles
 from unmet.planning._usage import (
@@ -18,6 +19,7 @@ from unmet.planning._usage import (
 from unmet.planning._usual_day import lost_share, usual_day
 
 __all__ = [
+    "KNOWN_DAY",
     "Plan",
     "Played",
     "StockTarget",
@@ -25,6 +27,7 @@ __all__ = [
     "balanced_returns",
     "best_stock",
     "count_played",
+    "distances_km",
     "expected_lost",
     "fleet_curve",
     "gap_closed",

@@ -3,12 +3,15 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmet.censoring import refuse_mask
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 def amounts(array: ArrayLike, name: str, infinite: bool = False) -> Floats:
     """Return a float64 array of numbers of at least 0, without infinities unless they are allowed."""
+    refuse_mask(array, name)
     try:
         found = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -17,6 +17,7 @@ def rank_moves(
     least_saved: float = 0.05,
     distance: ArrayLike | None = None,
     cost_of_distance: float = 0.0,
+    max_distance: float = np.inf,
 ) -> dict[str, Floats | Ints]:
     """Return the best moves from the present stock, in order.
 
@@ -46,6 +47,8 @@ def rank_moves(
         Between places, in any unit.
     cost_of_distance : float
         Rides that one unit of distance must be worth.
+    max_distance : float
+        No move goes further. NaN in `distance` is unknown and allowed.
 
     Returns
     -------
@@ -64,11 +67,17 @@ def rank_moves(
         raise ValueError(f"least_saved must be above 0, got {least_saved}")
     if cost_of_distance and distance is None:
         raise ValueError("cost_of_distance needs distance: pass distance=")
+    if np.isfinite(max_distance) and distance is None:
+        raise ValueError("max_distance needs distance: pass distance=")
+    if not max_distance >= 0:
+        raise ValueError(f"max_distance must be at least 0, got {max_distance}")
     toll = np.zeros((places, places))
     if distance is not None:
-        toll = float(amounts(cost_of_distance, "cost_of_distance")) * amounts(distance, "distance")
-        if toll.shape != (places, places):
-            raise ValueError(f"distance must have the shape ({places}, {places}), got {toll.shape}")
+        far = amounts(np.nan_to_num(np.asarray(distance, dtype=np.float64), nan=0.0), "distance")
+        if far.shape != (places, places):
+            raise ValueError(f"distance must have the shape ({places}, {places}), got {far.shape}")
+        toll = float(amounts(cost_of_distance, "cost_of_distance")) * far
+        toll[far > max_distance] = np.inf
     least, most = np.zeros_like(here), docks
     if target is not None:
         aim = counts_for(target, (places,), "target")

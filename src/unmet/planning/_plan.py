@@ -52,6 +52,7 @@ def plan_stock(
     moves: int = 50,
     distance: ArrayLike | None = None,
     cost_of_distance: float = 0.0,
+    max_distance: float = np.inf,
     nodes: int | None = None,
     lost_share: float = 1.0,
 ) -> Plan:
@@ -72,7 +73,7 @@ def plan_stock(
         curve. Moves start from whole numbers near it with the same sum, and lead towards the targets.
     identified : array of bool (P,), optional
         Whether the data identify the rates; copied to the table. True by default.
-    van, moves, distance, cost_of_distance
+    van, moves, distance, cost_of_distance, max_distance
         As for :func:`rank_moves`.
     lost_share : float
         Share of requests at an empty place that are lost, not served by a neighbour (:func:`lost_share`).
@@ -120,6 +121,7 @@ def plan_stock(
         moves=moves,
         distance=distance,
         cost_of_distance=cost_of_distance,
+        max_distance=max_distance,
     )
     table = {
         "capacity": docks,

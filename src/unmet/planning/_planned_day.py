@@ -9,6 +9,8 @@ import numpy as np
 
 from unmet.calendar import WEEKDAYS, local_seconds, make_calendar, operating_day, same_weekday
 
+KNOWN_DAY = 0.75  # share of the usually known rows that must be known of a day
+
 
 def planned_day(ds: np.ndarray, zone: str, by: str) -> dict[str, str]:
     """Return date, weekday, start and end by the local clock of the periods `ds` (naive UTC) of a plan.
@@ -41,7 +43,8 @@ def such_days(
 
     Parameters
     ----------
-    lost : columns ``ds``, ``y`` and ``lost_mean`` of the past (`DemandModel.lost`).
+    lost : columns ``ds``, ``y``, ``lost_mean`` and ``exposure`` of the past (`DemandModel.lost`). Days of
+        which much less is known than usual are skipped.
     ds : periods (naive UTC) of the day to compare with. Days start at four o'clock local time, as it does;
         by day they start at midnight.
     days : how many at most.
@@ -53,8 +56,10 @@ def such_days(
         np.add.reduceat(np.bincount(row, np.nan_to_num(lost[name].astype(float))), begins)
         for name in ("y", "lost_mean")
     )
+    known = np.isfinite(lost["exposure"].astype(float)) if "exposure" in lost else np.ones(len(row), bool)
+    share = np.add.reduceat(np.bincount(row, known), begins) / np.add.reduceat(np.bincount(row), begins)
     # A day on which the clocks change has 23 hours; the first and the last of a panel may have fewer.
-    whole = periods >= (23 if by == "hour" else 1)
+    whole = (periods >= (23 if by == "hour" else 1)) & (share >= KNOWN_DAY * share.max())
     complete = np.flatnonzero(whole)
     chosen = complete[same_weekday(numbers[complete], int(make_calendar(ds[:1], zone, by).day[0]), days)]
     dates = numbers.astype("datetime64[D]").astype(str)

@@ -126,9 +126,7 @@ def test_blank_lines_are_counted_but_stop_nothing(con: duckdb.DuckDBPyConnection
 
 def test_not_a_trip_file_says_what_was_looked_for(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     path = write(tmp_path, "date,max_temp,min_temp\n2014-01-01,3,4\n", "weather.csv")
-    with pytest.raises(
-        ValueError, match=r"weather\.csv is not a known trip file.*Lyft new.*'max_temp'.*columns="
-    ):
+    with pytest.raises(ValueError, match=r"weather\.csv is not a known trip file.*'max_temp'.*columns="):
         read_trips(con, path, zone=NEW_YORK)
     status = write(tmp_path, "station_id,last_reported,num_bikes_available\n1,1604188880,3\n", "status.csv")
     with pytest.raises(ValueError, match=r"status\.csv holds status .*, not trips"):
@@ -142,7 +140,7 @@ def test_not_a_trip_file_says_what_was_looked_for(con: duckdb.DuckDBPyConnection
         ("missing.csv", None, "no such file or folder"),
         ("empty.csv", b"", "is empty"),
         ("folder", "folder", "folder without files"),
-        ("broken.zip", b"PK\3\4nonsense", "cannot be read as a zip"),
+        ("broken.zip", b"PK\3\4nonsense", "cannot be unpacked"),
         ("broken.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03garbage", "damaged"),
         ("broken.parquet", b"PAR1 and nothing else", "damaged Parquet"),
         ("broken.json", b'{"data": {"stations": [', "is not JSON"),

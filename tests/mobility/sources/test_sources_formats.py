@@ -142,7 +142,7 @@ def test_day_first_is_seen_where_a_file_proves_it(con: duckdb.DuckDBPyConnection
     ("arguments", "message"),
     [
         ({"columns": {"begin": "x"}}, "columns has unknown field 'begin'"),
-        ({"columns": {"station": "x"}}, "columns must name the column of the start time"),
+        ({"columns": {"station": "x"}}, "columns must name the column of field 'start'"),
         ({"zone": "Mars/Base"}, "zone must be a time zone"),
         ({"times": "gmt"}, "times must be 'local' or 'utc'"),
         ({"max_reject_share": 2}, "max_reject_share"),

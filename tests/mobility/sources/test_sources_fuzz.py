@@ -1,16 +1,21 @@
 """Mutated files: counts that add up or one clean error, never anything else."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import random
 import zipfile
 from pathlib import Path
 
 import duckdb
 import pytest
+from backports import zstd
 from source_examples import EXAMPLES, STATUS
+from world_examples import LAYOUTS, STATUS_KOREAN, make_rides, written, youbike
 
+from mutations import damaged, mutate, pack
 from unmet.mobility import read_stations, read_status, read_trips
 
 RECORDS = STATUS + "".join(f"{1604188880 + 60 * n},{n % 9},1,s{n % 3},1,1,{9 - n % 9}\n" for n in range(40))
@@ -51,86 +56,31 @@ def longer(text: str) -> str:
     return "\n".join([header, *(rows * 20)]) + "\n"
 
 
-def mutate(data: bytes, random_: random.Random) -> bytes:
-    """One of many kinds of damage to a text."""
-    kind = random_.randrange(12)
-    where = random_.randrange(len(data))
-    lines = data.split(b"\n")
-    line = random_.randrange(len(lines))
-    if kind == 0:
-        return data[:where] + bytes([random_.randrange(256)]) + data[where + 1 :]
-    if kind == 1:
-        return data[:where]
-    if kind == 2:
-        return (
-            data[:where]
-            + random_.choice([b'"', b",", b"\r", b"\n", b"\0", b"\xff", b"\\", b"\x1a"])
-            + data[where:]
-        )
-    if kind == 3:
-        del lines[line]
-    elif kind == 4:
-        lines.insert(line, lines[random_.randrange(len(lines))])
-    elif kind == 5:
-        cells = lines[line].split(b",")
-        random_.shuffle(cells)
-        lines[line] = b",".join(cells)
-    elif kind == 6:
-        cells = lines[line].split(b",")
-        del cells[random_.randrange(len(cells))]
-        lines[line] = b",".join(cells)
-    elif kind == 7:
-        return data.replace(b"\n", random_.choice([b"\r\n", b"\r", b"\n\n"]))
-    elif kind == 8:
-        return b"".join(bytes([random_.randrange(256)]) for _ in range(random_.randrange(1, 300))) + data
-    elif kind == 9:
-        cells = lines[line].split(b",")
-        cells[random_.randrange(len(cells))] = random_.choice(
-            [
-                b"NaN",
-                b"1e400",
-                b"-1",
-                b"inf",
-                b"99999999999999999999",
-                b'"',
-                b"' OR 1=1",
-                b"2019-02-30 00:00:00",
-                b"[" * 99,
-            ]
-        )
-        lines[line] = b",".join(cells)
-    elif kind == 10:
-        return data[where:] + data[:where]
-    else:
-        # A feed is one line: repeated again and again it would be gigabytes.
-        lines[line] = lines[line] * min(random_.randrange(2, 500), 1 + 2_000_000 // (1 + len(lines[line])))
-    return b"\n".join(lines)
-
-
-def pack(data: bytes, random_: random.Random) -> bytes:
-    """The text as it is or in an archive, which may be damaged too."""
-    kind = random_.randrange(6)
+def pack_more(data: bytes, random_: random.Random, beside: str) -> bytes:
+    """The text as it is or in one of the other packings, which may be damaged too."""
+    kind = random_.randrange(8)
     if kind < 3:
         return data
-    if kind == 3:
-        packed = gzip.compress(data, 1)
+    if kind < 6:
+        packed = (bz2.compress, lzma.compress, zstd.compress)[kind - 3](data)
     else:
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("a.csv", data)
-            if kind == 5:
-                archive.writestr("sub/b.json", FEED)
-        packed = buffer.getvalue()
-    if random_.random() < 0.5:
-        where = random_.randrange(len(packed))
-        packed = packed[:where] + bytes([random_.randrange(256)]) + packed[where + 1 + random_.randrange(3) :]
-    return packed
+        inner = zipped("a.csv" if kind == 6 else "a.csv.xz", data if kind == 6 else lzma.compress(data))
+        packed = zipped("inner.zip", inner)
+    return damaged(packed, random_)
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return buffer.getvalue()
 
 
 def lines_of(path: Path) -> int | None:
     """Physical lines of a plain text file, counted here and not by the package; None for anything else."""
     data = path.read_bytes()
-    if data[:2] in (b"\x1f\x8b", b"PK", b"\xff\xfe", b"\xfe\xff") or data[:4] == b"PAR1":
+    packed = (b"\x1f\x8b", b"PK", b"\xff\xfe", b"\xfe\xff", b"PAR1", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+    if data.startswith(packed):
         return None
     if b"\n" not in data[:4096] and b"\r" in data[:4096]:
         data = data.replace(b"\r", b"\n")
@@ -173,6 +123,28 @@ CASES += [("status", "status", RECORDS.encode()), ("feed", "status", FEED.encode
 CASES += [("information", "stations", INFORMATION.encode())]
 
 
+def json_lines(text: str) -> bytes:
+    header, *rows = (line.split(",") for line in text.strip().splitlines())
+    return "\n".join(json.dumps(dict(zip(header, row)), ensure_ascii=False) for row in rows).encode()
+
+
+RIDES = make_rides(40)
+WORLD = [(name, "trips", written(name, rides=RIDES).encode()) for name in LAYOUTS]
+WORLD += [
+    (f"{name} in CP949", "trips", written(name, rides=RIDES).encode("cp949")) for name in ("Seoul", "Toronto")
+]
+WORLD += [("unknown", "trips", written("Seoul", LAYOUTS["Seoul"][2], RIDES).encode("cp949"))]
+WORLD += [
+    ("youbike", "status", youbike().encode()),
+    ("unknown", "status", youbike(STATUS_KOREAN).encode("cp949")),
+]
+WORLD += [
+    (f"{name} as JSON Lines", "trips", json_lines(written(name, rides=RIDES)))
+    for name in ("Seoul", "BIXI from 2022")
+]
+WORLD += [("feed by line", "status", "\n".join([FEED] * 5).encode())]
+
+
 def heads(data: Path) -> list[tuple[str, str, bytes]]:
     """The first lines of the real files."""
     jersey = next((data / "jersey_city_2019").glob("JC-201901*.zip"))
@@ -191,7 +163,9 @@ def heads(data: Path) -> list[tuple[str, str, bytes]]:
     return [*short, ("real", "status", status), ("real", "stations", information)]
 
 
-def fuzz(con: duckdb.DuckDBPyConnection, folder: Path, seeds: range, cases: list = CASES) -> None:
+def fuzz(
+    con: duckdb.DuckDBPyConnection, folder: Path, seeds: range, cases: list = CASES, packing=pack
+) -> dict[str, int]:
     outcomes = {"read": 0, "refused": 0}
     path = folder / "fuzzed"
     for seed in seeds:
@@ -199,7 +173,7 @@ def fuzz(con: duckdb.DuckDBPyConnection, folder: Path, seeds: range, cases: list
         name, kind, data = cases[seed % len(cases)]
         for _ in range(random_.randrange(1, 4)):
             data = mutate(data, random_) or b" "
-        path.write_bytes(pack(data, random_) or b" ")
+        path.write_bytes(packing(data, random_, FEED) or b" ")
         try:
             outcomes[attempt(con, path, kind)] += 1
         except BaseException as error:
@@ -207,6 +181,7 @@ def fuzz(con: duckdb.DuckDBPyConnection, folder: Path, seeds: range, cases: list
             raise
     assert outcomes["read"] > len(seeds) / 4  # the mutations are not all fatal
     assert outcomes["refused"] > 0
+    return outcomes
 
 
 def test_mutations_of_hand_written_files(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -232,3 +207,17 @@ def test_a_thousand_mutations_of_real_files(
     con: duckdb.DuckDBPyConnection, tmp_path: Path, data: Path
 ) -> None:
     fuzz(con, tmp_path, range(10_000, 11_000), heads(data))
+
+
+def test_mutations_of_other_layouts_and_packings(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    fuzz(con, tmp_path, range(70), WORLD, pack_more)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("part", range(2))
+def test_two_thousand_mutations_of_other_layouts_and_packings(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path, part: int
+) -> None:
+    outcomes = fuzz(con, tmp_path, range(20_000 + 1000 * part, 21_000 + 1000 * part), WORLD, pack_more)
+    print(outcomes)

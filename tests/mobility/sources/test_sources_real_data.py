@@ -60,13 +60,13 @@ def test_jersey_city_winter_both_headers_and_status(con: duckdb.DuckDBPyConnecti
     assert report.formats == {"Citi Bike old": 3, "Lyft new": 1}
     assert report.lines == report.headers + report.accepted + report.rejected == 49_478
     assert any("__MACOSX" in note for note in report.notes)
-    before = rows(con, "SELECT count(DISTINCT start_place) FROM trips")[0][0]
+    assert any("joined" in note or "one station" in note for note in report.notes)
     read_status(con, folder / "station_status_events.csv.gz")
     stations = read_stations(con, folder / "station_information.json")
     assert stations.stations == 51
     assert stations.renamed > 0
     after = rows(con, "SELECT count(DISTINCT start_place) FROM trips")[0][0]
-    assert after < before  # two generations of ids became one
+    assert after == 51  # two generations of ids became one
     assert rows(con, "SELECT count(*) FROM status WHERE place NOT IN (SELECT place FROM stations)") == [(0,)]
     status = read_status(con, folder / "station_status_events.csv.gz")
     assert (status.lines, status.accepted, status.places) == (99_571, 99_570, 51)

@@ -11,6 +11,7 @@ CANONICAL = {
     "vehicles",
     "stations",
     "station_ids",
+    "trip_names",
     "station_attributes",
     "rejects",
 }

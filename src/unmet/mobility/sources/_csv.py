@@ -9,7 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from unmet.mobility.sources._formats import FIELD_TYPES, NULLS
+from unmet.mobility.sources._encoding import LATIN_1
+from unmet.mobility.sources._fields import FIELD_TYPES, NULLS
 from unmet.mobility.sources._layouts import Layout, parse_header
 from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._repair import LONGEST
@@ -82,7 +83,7 @@ def read_header(path: Path) -> tuple[str, list[str]]:
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = line.decode("cp1252", errors="replace")
+        text = line.decode(LATIN_1, errors="replace")
     return parse_header(text)
 
 

@@ -1,6 +1,7 @@
 """Drop rides and records that occur more than once, in one source or in several."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
@@ -10,11 +11,12 @@ from unmet.tables import literal
 
 # Rides are the same if they have the same id or, without ids, the same vehicle, times and places. Without
 # either, equal rows of one source are different rides (times may be rounded to minutes), but a file given
-# twice must not count twice: the n-th copy in one source is the n-th copy in another.
+# twice must not count twice: the n-th copy in one source is the n-th copy in another. The same holds for
+# vehicles in sources with rounded times and stated durations.
 _RIDE = "started_at, ended_at, start_place, end_place"
 _KEYS = {
     "ride_id IS NOT NULL": ("ride_id", "format"),
-    "ride_id IS NULL AND vehicle_id IS NOT NULL": (f"vehicle_id, {_RIDE}", None),
+    "ride_id IS NULL AND vehicle_id IS NOT NULL": (f"vehicle_id, {_RIDE}", "rounded"),
     "ride_id IS NULL AND vehicle_id IS NULL": (
         f"{_RIDE}, start_lat, start_lng, end_lat, end_lng",
         "copy",
@@ -23,18 +25,27 @@ _KEYS = {
 _SEARCHED_AT_ONCE = 2_000_000
 
 
-def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[tuple[int, str]]) -> int:
+@dataclass(frozen=True)
+class First:
+    """First ``rowid`` of a source, its format, and whether its times are rounded but durations stated."""
+
+    row: int
+    format: str
+    rounded: bool
+
+
+def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[First]) -> int:
     """Delete all but the first of each set of equal rides from ``new_trips``; return how many were deleted.
 
     Parameters
     ----------
-    firsts : first ``rowid`` and format of each source, ascending. Rows are ordered by source and line.
+    firsts : for each source, in the order of rows. Rows are ordered by source and line.
     """
     before = count(con, "SELECT count(*) FROM new_trips")
-    listed = [f"({row}, {number}, {literal(name)})" for number, (row, name) in enumerate(firsts)]
+    listed = [f"({one.row}, {n}, {literal(one.format)}, {one.rounded})" for n, one in enumerate(firsts)]
     con.execute(
-        "CREATE OR REPLACE TEMP TABLE source_rows AS "
-        f"SELECT * FROM (VALUES {', '.join(listed) or '(0, 0, NULL)'}) AS s(first, number, format)"
+        "CREATE OR REPLACE TEMP TABLE source_rows AS SELECT * FROM "
+        f"(VALUES {', '.join(listed) or '(0, 0, NULL, false)'}) AS s(first, number, format, rounded)"
     )
     for condition, (key, further) in _KEYS.items():
         moment = "started_at" if "started_at" in key else None
@@ -44,12 +55,12 @@ def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[tuple[int, 
             f"SELECT rowid AS id, {key} FROM new_trips "
             f"WHERE {condition} AND hash({key}) IN (SELECT h FROM repeated)"
         )
-        if further is not None:
-            rows = f"SELECT * FROM ({rows}) AS r ASOF JOIN source_rows AS s ON r.id >= s.first"
-            if further == "copy":
-                copies = f"row_number() OVER (PARTITION BY {key}, number ORDER BY id) AS copy"
-                rows = f"SELECT *, {copies} FROM ({rows})"
-            key += f", {further}"
+        rows = f"SELECT * FROM ({rows}) AS r ASOF JOIN source_rows AS s ON r.id >= s.first"
+        if further != "format":
+            copy = f"row_number() OVER (PARTITION BY {key}, number ORDER BY id)"
+            copy = f"CASE WHEN rounded THEN {copy} ELSE 1 END" if further == "rounded" else copy
+            rows = f"SELECT *, {copy} AS copy FROM ({rows})"
+        key += ", format" if further == "format" else ", copy"
         numbered = f"SELECT id, row_number() OVER (PARTITION BY {key} ORDER BY id) AS n FROM ({rows})"
         con.execute(f"DELETE FROM new_trips WHERE rowid IN (SELECT id FROM ({numbered}) WHERE n > 1)")
     con.execute("DROP TABLE IF EXISTS repeated")

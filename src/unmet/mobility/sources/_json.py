@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from unmet.mobility.sources._formats import Kind
+from unmet.mobility.sources._fields import Kind
+from unmet.mobility.sources._relation import LONGEST_ID
 
 MAX_JSON = 512 * 2**20
 
@@ -74,8 +75,15 @@ def identifier(item: dict[str, Any], *names: str) -> str:
         if isinstance(value, bool) or value is None:
             continue
         if isinstance(value, (str, int)) and str(value).strip():
-            return str(value).strip()
+            return _short(str(value).strip(), name)
     raise BadItem(f"no {names[0]}")
+
+
+def _short(text: str, name: str) -> str:
+    """Return an id or name that is not absurdly long."""
+    if len(text.encode(errors="replace")) > LONGEST_ID:
+        raise BadItem(f"{name} is longer than {LONGEST_ID} characters")
+    return text
 
 
 def whole(item: dict[str, Any], *names: str, most: int = 1_000_000) -> int | None:
@@ -162,9 +170,9 @@ def stamp(when: datetime) -> str:
 def localised(value: Any) -> str | None:
     """Return a name: a text or, in GBFS 3, the English text of a list, else its first one."""
     if isinstance(value, str):
-        return value.strip() or None
+        return _short(value.strip(), "a name") or None
     if isinstance(value, list):
         texts = [entry for entry in value if isinstance(entry, dict) and isinstance(entry.get("text"), str)]
         texts.sort(key=lambda entry: not str(entry.get("language", "")).lower().startswith("en"))
-        return texts[0]["text"].strip() or None if texts else None
+        return _short(texts[0]["text"].strip(), "a name") or None if texts else None
     return None

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import duckdb
 
-from unmet.mobility.sources._files import short
-from unmet.mobility.sources._formats import FIELD_TYPES
+from unmet.mobility.sources._fields import FIELD_TYPES
 from unmet.mobility.sources._layouts import Layout
+from unmet.mobility.sources._packing import short
 from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._tables import count
 from unmet.tables import identifier, literal_path
@@ -45,3 +45,15 @@ def parquet_relation(
     ).fetchall()
     samples = [["" if cell is None else str(cell) for cell in row] for row in found]
     return Relation(layout, table, "line", rows, samples, types)
+
+
+def parquet_samples(
+    con: duckdb.DuckDBPyConnection, path: Path, columns: list[str], name: str
+) -> list[list[str]]:
+    """Return the first rows of a Parquet file as text."""
+    cells = ", ".join(f"CAST({identifier(column)} AS VARCHAR)" for column in columns)
+    try:
+        found = con.execute(f"SELECT {cells} FROM read_parquet({literal_path(path)}) LIMIT 200").fetchall()
+    except duckdb.Error as error:
+        raise ValueError(f"{name} cannot be read: {short(error)}") from None
+    return [["" if cell is None else str(cell) for cell in row] for row in found]

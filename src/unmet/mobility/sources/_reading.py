@@ -2,7 +2,8 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,66 +14,84 @@ from unmet.mobility.sources._account import Account
 from unmet.mobility.sources._csv import (
     count_lines,
     csv_relations,
+    csv_table,
     numbered_relation,
     read_header,
     sample_rows,
     write_rows,
 )
-from unmet.mobility.sources._files import Paths, Source, content_of, list_sources, short, unpack
-from unmet.mobility.sources._formats import Format, Kind
-from unmet.mobility.sources._gbfs import gbfs_feed
-from unmet.mobility.sources._json import Feed, load_json
-from unmet.mobility.sources._layouts import OWN, Layout, NotRecognised, recognise, refusal
-from unmet.mobility.sources._mds import mds_feed
-from unmet.mobility.sources._parquet import parquet_columns, parquet_relation
+from unmet.mobility.sources._day_order import DayEvidence, DayOrder, day_evidence
+from unmet.mobility.sources._encoding import LATIN_1, content_of
+from unmet.mobility.sources._fields import Kind
+from unmet.mobility.sources._files import Paths, Source, list_sources
+from unmet.mobility.sources._guessing import guess_columns
+from unmet.mobility.sources._inserting import Inserted, Rows, insert_rows
+from unmet.mobility.sources._json_feeds import JsonFeeds, check_kind
+from unmet.mobility.sources._layouts import (
+    OWN,
+    Layout,
+    NotRecognised,
+    missing_column,
+    recognise,
+    unknown_layout,
+)
+from unmet.mobility.sources._packing import short, unpack
+from unmet.mobility.sources._parquet import parquet_columns, parquet_relation, parquet_samples
 from unmet.mobility.sources._relation import Relation
-from unmet.mobility.sources._repair import Reject, repair, texts_of
-from unmet.mobility.sources._tables import count
+from unmet.mobility.sources._repair import Reject, encoding_of_odd_lines, repair, texts_of
+from unmet.mobility.sources._store import ReadStore, Unit, units_of
 from unmet.tables import private_folder
 
 Progress = Callable[[str, int, int], None]
-_MANY = 200_000  # rows of feeds to insert at once
+Samples = Callable[[], list[list[str]]]
 _CANNOT_READ = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """How a relation becomes rows of a table ``new_…``.
+class Destination(Protocol):
+    """The reader of one kind: trips, status or stations.
 
     Attributes
     ----------
-    table, columns : where to insert the rows.
-    sql : takes SQL for the cells and returns SQL for the rows: `columns`, and `line`, `reason` and
-        `left_out`. A row with a reason is rejected.
-    filtered : whether valid rows may be left out.
+    time_field : field whose dates may have day or month first; None if there is none.
+    tables : names of the tables ``new_…`` into which it writes.
+    settings : JSON values that decide the rows of a source.
     """
 
-    table: str
-    columns: str
-    sql: Callable[[str], str]
-    filtered: bool = False
-
-
-@dataclass(frozen=True)
-class Inserted:
-    """What happened to the rows of a source: how many were inserted, and lines and reasons of the rejects."""
-
-    rows: int
-    rejects: list[tuple[int, str]] = field(default_factory=list)
-    left_out: int = 0
-    numbered: bool = True  # whether rows were inserted with their line
-
-
-class Destination(Protocol):
-    """The reader of one kind: trips, status or stations."""
-
     kind: Kind
+    time_field: str | None
+    tables: tuple[str, ...]
+    settings: dict[str, Any]
 
-    def rows(self, relation: Relation, source: str) -> Rows:
+    def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         """Return how a source becomes rows."""
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Complete the rows of a source after they are inserted."""
+
+    def remember(self, first: int) -> dict[str, Any]:
+        """Return, as JSON values, what it noted about rows of its first table from row `first` on."""
+
+    def recall(self, noted: dict[str, Any], first: int) -> None:
+        """Take such notes from an earlier reading for rows that now begin at row `first`."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How the caller wants sources to be read.
+
+    Attributes
+    ----------
+    columns : the caller's own layout.
+    as_text : columns to compare as text.
+    encoding : of text files; None tells it by their bytes.
+    day_first : order of day and month; None tells it by the files.
+    """
+
+    columns: dict[str, str] | None = None
+    as_text: tuple[str, ...] = ()
+    max_bytes: int = 0
+    encoding: str | None = None
+    day_first: bool | None = None
 
 
 @dataclass
@@ -81,74 +100,105 @@ class SourceReader:
 
     con: duckdb.DuckDBPyConnection
     destination: Destination
-    columns: dict[str, str] | None  # the caller's own layout
-    as_text: tuple[str, ...]  # columns to compare as text
-    max_bytes: int
+    choices: Choices
+    store: ReadStore | None = None
     account: Account = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.choices.max_bytes < 1:
+            raise ValueError(f"max_bytes must be positive, got {self.choices.max_bytes!r}")
         self.kind = self.destination.kind
         self.account = Account(self.con, self.kind)
-        self._feeds: dict[tuple[str, ...], tuple[Feed, list[list[Any]]]] = {}
+        self.order = DayOrder(self.choices.day_first)
+        self.refused: dict[str, str] = {}
+        self.evidence: dict[Source, tuple[str, bool, DayEvidence]] = {}
+        self._first_refusal: NotRecognised | None = None
+        self.own_columns = False  # whether a file has the caller's columns
+        self.unlike: str | None = None  # what to say if none has
 
     def read(self, paths: Paths, progress: Progress | None) -> Account:
         """Read every source in order, and account for each of its lines."""
-        if self.max_bytes < 1:
-            raise ValueError(f"max_bytes must be positive, got {self.max_bytes!r}")
-        sources = list_sources(paths, self.account.notes)
-        refused: dict[str, str] = {}
-        place = private_folder(self.con)
-        with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=place) as name:
+        sources = list_sources(paths, self.account.notes, self.choices.max_bytes)
+        self._units = units_of(sources)
+        with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=private_folder(self.con)) as name:
             self._folder = Path(name)
-            for number, source in enumerate(sources):
+            self.feeds = JsonFeeds(self.con, self.destination, self.account, self._folder)
+            done = 0
+            for unit in self._units:
+                if self.store is None or not self.store.take(self, unit):
+                    self._read_unit(unit, progress, done, len(sources))
+                done += len(unit)
+            self.feeds.insert()
+            self.account.write_rejects(self._folder)
+            if progress is not None:
+                progress("", len(sources), len(sources))
+        self._conclude()
+        return self.account
+
+    def _conclude(self) -> None:
+        """Complain if nothing was found, and note what was skipped or is in doubt."""
+        if not self.account.files:
+            raise self._first_refusal or NotRecognised(f"no {self.kind} found: every file was empty")
+        if self.unlike is not None and not self.own_columns:
+            raise NotRecognised(self.unlike)
+        if self.refused:
+            names = ", ".join(list(self.refused)[:6]) + (" …" if len(self.refused) > 6 else "")
+            self.account.notes.append(
+                f"no {self.kind} in {len(self.refused):,} other files, skipped: {names}"
+            )
+        self.account.notes += self.order.notes(self.evidence)
+
+    def _read_unit(self, unit: Unit, progress: Progress | None, done: int, total: int) -> None:
+        """Read the sources of a unit, and store their rows."""
+        with self.store.kept(self, unit) if self.store is not None else nullcontext():
+            for number, source in enumerate(unit, start=done):
                 if progress is not None:
-                    progress(source.name, number, len(sources))
+                    progress(source.name, number, total)
                 try:
                     self._read_one(source)
                 except NotRecognised as error:
                     if not source.searched:
                         raise
-                    refused[source.name] = str(error)
-            self._insert_feeds()
-            self.account.write_rejects(self._folder)
-            if progress is not None:
-                progress("", len(sources), len(sources))
-        if not self.account.files:
-            none = f"no {self.kind} found: every file was empty"
-            raise NotRecognised(next(iter(refused.values()), none))
-        if refused:
-            names = ", ".join(list(refused)[:6]) + (" …" if len(refused) > 6 else "")
-            self.account.notes.append(f"no {self.kind} in {len(refused):,} other files, skipped: {names}")
-        return self.account
+                    self._first_refusal = self._first_refusal or error
+                    self.refused[source.name] = str(error)
+            if self.store is not None:
+                self.feeds.insert()
+                self.account.write_rejects(self._folder)
 
     def _read_one(self, source: Source) -> None:
-        folder = self._folder / "one"
-        folder.mkdir()
-        try:
-            path = unpack(source, folder, self.max_bytes)
-            content = content_of(path, source.name)
+        with self._unpacked(source) as (path, content):
             if content == "json":
-                self._read_json(source, path)
+                if not self.feeds.read(source.name, path, source.searched):
+                    self._read_flat(source, path)
                 return
-            self._insert_feeds()  # keep rows in the order of the sources
+            self.feeds.insert()  # keep rows in the order of the sources
             if content == "parquet":
                 self._read_parquet(source, path)
             else:
                 self._read_csv(source, path)
+        self.account.write_many_rejects(self._folder)
+
+    @contextmanager
+    def _unpacked(self, source: Source, name: str = "one") -> Iterator[tuple[Path, str]]:
+        """Unpack a source; give its path and the type of its content."""
+        folder = self._folder / name
+        folder.mkdir()
+        try:
+            path = unpack(source.path, source.members, source.name, folder, self.choices.max_bytes)
+            yield path, content_of(path, source.name, self.choices.encoding)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        self.account.write_many_rejects(self._folder)
 
     def _read_csv(self, source: Source, path: Path) -> None:
         """Read a CSV file; repair it first if it is irregular."""
         delimiter, header = read_header(path)
-        layout = self._recognise(source, header)
+        layout = self._recognise(source, header, lambda: sample_rows(path, delimiter, len(header)))
         lines = count_lines(path)
         trouble = lines.trouble
         if trouble is None:
-            for relation in csv_relations(path, layout, delimiter, lines, self.as_text):
+            for relation in csv_relations(path, layout, delimiter, lines, self.choices.as_text):
                 try:
-                    inserted = self._insert(relation, source.name)
+                    inserted = self._insert(relation, source)
                 except _CANNOT_READ:
                     continue
                 if inserted is not None:
@@ -162,16 +212,18 @@ class SourceReader:
         broken: list[Reject] = []
         clean = path.with_name("clean.csv")
         width = len(layout.header)
+        encoding = encoding_of_odd_lines(path) if trouble == "not UTF-8" else LATIN_1
         with open(clean, "w", encoding="utf-8", newline="") as target:
-            done = repair(path, target, delimiter, width, broken)
+            done = repair(path, target, delimiter, width, broken, encoding)
         self.account.notes.append(f"{source.name}: read line by line ({trouble})")
-        if done.latin:
-            self.account.notes.append(f"{source.name}: {done.latin:,} lines are not UTF-8, taken as Latin-1")
+        if done.other:
+            called = "Latin-1" if encoding == LATIN_1 else encoding
+            self.account.notes.append(f"{source.name}: {done.other:,} lines are not UTF-8, taken as {called}")
         inserted: Inserted | None = Inserted(0)
         if done.good:
             samples = sample_rows(path, delimiter, width)
             try:
-                inserted = self._insert(numbered_relation(clean, layout, done.good, samples), source.name)
+                inserted = self._insert(numbered_relation(clean, layout, done.good, samples), source)
             except _CANNOT_READ:
                 inserted = None
         if inserted is None:
@@ -182,110 +234,112 @@ class SourceReader:
 
     def _read_parquet(self, source: Source, path: Path) -> None:
         columns = parquet_columns(self.con, path, source.name)
-        layout = self._recognise(source, list(columns))
+        layout = self._recognise(
+            source, list(columns), lambda: parquet_samples(self.con, path, list(columns), source.name)
+        )
         try:
             relation = parquet_relation(self.con, path, layout, columns)
-            inserted = self._insert(relation, source.name)
+            inserted = self._insert(relation, source)
         except duckdb.Error as error:
             raise ValueError(f"{source.name} cannot be read: {short(error)}") from None
         if inserted is None:
             raise ValueError(f"{source.name} cannot be read: its rows do not add up")
         self._account(source, layout, relation.rows, 0, inserted, None)
 
-    def _read_json(self, source: Source, path: Path) -> None:
-        account = self.account
-        try:
-            document = load_json(path, source.name)
-        except ValueError as error:
-            if not source.searched:
-                raise
-            # Reject one broken snapshot of many and read the others.
-            account.add_rejects(source.name, [(0, "the file cannot be read", str(error)[:500])])
-            account.add_file(source.name, "JSON", 1, 0, 1)
-            return
-        feed = mds_feed(document) or gbfs_feed(document)
-        if feed is None:
-            keys = list(document)[:10] if isinstance(document, dict) else [type(document).__name__]
-            raise NotRecognised(
-                f"{source.name} is not a known GBFS or MDS feed: looked for data.stations, data.bikes, "
-                f"data.vehicles, trips or status_changes, found {', '.join(map(repr, keys))}"
-            )
-        self._check_kind(source, feed.kind, feed.format)
-        account.notes += [f"{source.name}: {note}" for note in feed.notes]
-        account.add_rejects(source.name, feed.rejects)
-        account.add_file(source.name, feed.format, feed.items, 0, len(feed.rejects))
-        _, rows = self._feeds.setdefault(tuple(feed.header), (feed, []))
-        rows += [[number, *cells] for number, cells in feed.rows]
-        # Insert many small snapshots at once. Trips are inserted by source, because they carry its name.
-        if self.kind == "trips" or len(rows) > _MANY:
-            self._insert_feeds(source.name)
-
-    def _insert_feeds(self, source: str = "feeds") -> None:
-        """Insert the rows of feeds that are waiting; rows with the same columns go together."""
-        path = self._folder / "feed.csv"
-        for feed, rows in self._feeds.values():
-            if not rows:
-                continue
-            write_rows(path, rows)
-            names: dict[str, tuple[int, ...]] = {name: (index,) for index, name in enumerate(feed.header)}
-            format = Format(feed.format, self.kind, {name: name for name in names}, needs=(), times="utc")
-            few = rows[:50] + rows[-50:]
-            samples = [["" if cell is None else str(cell) for cell in row[1:]] for row in few]
-            relation = numbered_relation(
-                path, Layout(format, tuple(names), names), len(rows), samples, nulls=("",)
-            )
+    def _read_flat(self, source: Source, path: Path) -> None:
+        """Read JSON Lines or a JSON list whose objects are rows."""
+        self.feeds.insert()
+        flat, numbered_lines = self.feeds.flat_rows(path, source.name)
+        samples = [[str(cell) for cell in row[1:]] for row in flat.rows[:100] + flat.rows[100:][-100:]]
+        layout = self._recognise(source, flat.header, lambda: samples)
+        inserted: Inserted | None = Inserted(0)
+        if flat.rows:
+            table = path.with_name("flat.csv")
+            write_rows(table, flat.rows)
             try:
-                inserted = self._insert(relation, source)
-            except duckdb.Error as error:
-                raise ValueError(f"{source} cannot be read: {short(error)}") from None
-            finally:
-                path.unlink(missing_ok=True)
-            if inserted is None or inserted.rejects:
-                raise ValueError(f"{source} cannot be read: its items do not add up")
-            self.account.left_out += inserted.left_out
-        self._feeds.clear()
+                inserted = self._insert(numbered_relation(table, layout, len(flat.rows), samples), source)
+            except _CANNOT_READ:
+                inserted = None
+        if inserted is None:
+            raise ValueError(f"{source.name} cannot be read: its objects do not add up")
+        self.account.add_rejects(source.name, flat.rejects)
+        self.account.blank += flat.blank
+        texts = path if numbered_lines else None
+        self._account(source, layout, flat.lines, 0, inserted, texts, len(flat.rejects))
 
-    def _recognise(self, source: Source, header: list[str]) -> Layout:
-        layout = recognise(header, self.columns)
+    def _recognise(self, source: Source, header: list[str], samples: Samples) -> Layout:
+        layout = recognise(header, self.choices.columns, self.kind)
+        own = self.choices.columns
+        if layout is None and own:
+            raise NotRecognised(missing_column(source.name, own, header))
         if layout is None:
-            raise NotRecognised(refusal(source.name, header, self.kind))
-        self._check_kind(source, layout.kind, layout.format.name)
-        if self.columns and layout.format.name != OWN:
+            guessed = guess_columns(header, samples(), self.kind)
+            raise unknown_layout(source.name, header, self.kind, guessed)
+        check_kind(source.name, layout.kind, layout.format.name, self.kind)
+        if own and layout.format.name != OWN:
+            self.unlike = self.unlike or missing_column(source.name, own, header)
             self.account.notes.append(
                 f"{source.name}: does not have all of the given columns; read as {layout.format.name}"
             )
+        self.own_columns |= layout.format.name == OWN
         return layout
 
-    def _check_kind(self, source: Source, kind: Kind | None, name: str) -> None:
-        if kind != self.kind:
-            raise NotRecognised(f"{source.name} holds {kind or 'nothing to read'} ({name}), not {self.kind}")
-
-    def _insert(self, relation: Relation, source: str) -> Inserted | None:
+    def _insert(self, relation: Relation, source: Source) -> Inserted | None:
         """Insert the valid rows of a source. Insert none and return None if the rows do not add up."""
-        rows = self.destination.rows(relation, source)
-        inserted = None
-        if relation.positional and not rows.filtered:
-            inserted = self._attempt(_insert_all, relation, rows)
-        if inserted is None:
-            inserted = self._attempt(_insert_sound, relation, rows)
+        rows = self.destination.rows(relation, source.name, self._day_first(relation, source))
+        inserted = insert_rows(self.con, relation, rows)
         if inserted is not None:
             self.destination.finish(relation, rows, inserted)
         return inserted
 
-    def _attempt(
-        self,
-        insert: Callable[[duckdb.DuckDBPyConnection, Relation, Rows], Inserted | None],
-        relation: Relation,
-        rows: Rows,
-    ) -> Inserted | None:
-        self.con.execute("BEGIN")
-        try:
-            inserted = insert(self.con, relation, rows)
-        except BaseException:
-            self.con.execute("ROLLBACK")
-            raise
-        self.con.execute("ROLLBACK" if inserted is None else "COMMIT")
-        return inserted
+    def _day_first(self, relation: Relation, source: Source) -> bool:
+        """Return whether dates of a source have the day first; looks at all files if it does not say."""
+        field, format = self.destination.time_field, relation.layout.format
+        if field is None or field not in relation.layout.positions:
+            return False
+        found = day_evidence(self.con, relation, field)
+        self.evidence[source] = (format.name, format.day_first, found)
+        if found.is_open:
+            self.survey(format.name)
+        return self.order.of(found, format.name, format.day_first)
+
+    def survey(self, layout: str) -> None:
+        """Decide the order of day and month in a layout by the dates of all its files."""
+        if self.order.given is not None or layout in self.order.surveyed:
+            return
+        for unit in self._units:
+            for source in unit:
+                if source not in self.evidence and not self._recalled(unit):
+                    self._look_at_dates(source)
+        self.order.decide(layout, self.evidence)
+
+    def _recalled(self, unit: Unit) -> bool:
+        """Take the evidence of a unit from the store; return whether it was there."""
+        found = self.store.evidence(self, unit) if self.store is not None else None
+        self.evidence |= found or {}
+        return found is not None
+
+    def _look_at_dates(self, source: Source) -> None:
+        """Note what the dates of a source show. What is wrong with it is told when it is read."""
+        field = self.destination.time_field
+        with (
+            suppress(ValueError, OSError, duckdb.Error),
+            self._unpacked(source, "looked-at") as (path, content),
+        ):
+            if content != "csv" or field is None:
+                return
+            delimiter, header = read_header(path)
+            layout = recognise(header, self.choices.columns, self.kind)
+            if layout is None or field not in layout.positions:
+                return
+            samples = sample_rows(path, delimiter, len(header))
+            table = csv_table(path, len(header), delimiter, skip=1)
+            relation = Relation(layout, table, "NULL", 0, samples)
+            try:
+                found = day_evidence(self.con, relation, field)
+            except duckdb.Error:  # irregular: what the samples show must do
+                found = DayEvidence.of([row[layout.positions[field][0]] for row in samples])
+            self.evidence[source] = (layout.format.name, layout.format.day_first, found)
 
     def _account(
         self,
@@ -305,27 +359,3 @@ class SourceReader:
         )
         self.account.left_out += inserted.left_out
         self.account.add_file(source.name, layout.format.name, lines, headers, broken + len(numbers))
-
-
-def _insert_all(con: duckdb.DuckDBPyConnection, relation: Relation, rows: Rows) -> Inserted | None:
-    """Insert rows without line numbers, which lets DuckDB use all cores. Works only if all rows are valid."""
-    done = count(con, f"{_insert_into(rows)} FROM ({rows.sql(relation.select(False))}) WHERE reason IS NULL")
-    return Inserted(done, numbered=False) if done == relation.rows else None
-
-
-def _insert_sound(con: duckdb.DuckDBPyConnection, relation: Relation, rows: Rows) -> Inserted | None:
-    """Insert the valid rows with their line numbers, and return the rejects."""
-    sql = rows.sql(relation.select(True))
-    done = count(con, f"{_insert_into(rows)} FROM ({sql}) WHERE reason IS NULL AND NOT left_out")
-    if done == relation.rows:
-        return Inserted(done)
-    rejects = con.execute(f"SELECT line, reason FROM ({sql}) WHERE reason IS NOT NULL ORDER BY 1").fetchall()
-    left_out = 0
-    if rows.filtered:
-        left_out = count(con, f"SELECT count(*) FROM ({sql}) WHERE reason IS NULL AND left_out")
-    fits = done + len(rejects) + left_out == relation.rows
-    return Inserted(done, rejects, left_out) if fits else None
-
-
-def _insert_into(rows: Rows) -> str:
-    return f"INSERT INTO {rows.table}({rows.columns}) SELECT {rows.columns}"

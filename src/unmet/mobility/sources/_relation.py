@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from unmet.mobility.sources._formats import NULLS
+from unmet.mobility.sources._fields import NULLS
 from unmet.mobility.sources._layouts import Layout
 from unmet.tables import literal
 
@@ -74,6 +74,15 @@ class Relation:
         """Return a field of the sampled rows."""
         where = self.layout.positions[name]
         return [" ".join(row[index] for index in where) for row in self.samples]
+
+
+LONGEST_ID = 500  # bytes of an id or name
+
+
+def too_long(*texts: str) -> tuple[str, str]:
+    """Return the check that no id or name is absurdly long, with its reason."""
+    lengths = ", ".join(f"strlen({text})" for text in texts)
+    return f"greatest({lengths}) > {LONGEST_ID}", f"an id or name longer than {LONGEST_ID} characters"
 
 
 def reason_sql(checks: list[tuple[str, str]], sound: str = "false") -> str:

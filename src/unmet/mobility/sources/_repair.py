@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from unmet.mobility.sources._encoding import LATIN_1, guess_encoding, is_utf_8
+
 LONGEST = 1_000_000  # bytes; longer lines are rejected
+_JUDGED = 64 * 1024  # bytes from which an encoding is told
 Reject = tuple[int, str, str]  # line, reason, text
 
 
@@ -17,7 +20,7 @@ class Repaired:
 
     lines: int = 0
     good: int = 0
-    latin: int = 0  # lines that are not UTF-8
+    other: int = 0  # lines that are not UTF-8
     blank: int = 0
 
 
@@ -32,11 +35,13 @@ def physical_lines(file: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
         yield line[:200], True
 
 
-def repair(path: Path, target: IO[str], delimiter: str, width: int, rejects: list[Reject]) -> Repaired:
+def repair(
+    path: Path, target: IO[str], delimiter: str, width: int, rejects: list[Reject], encoding: str = LATIN_1
+) -> Repaired:
     """Copy the valid lines of a file to `target` as ``line,cell,…`` and append the others to `rejects`.
 
     A line is valid if it is CSV on its own and has `width` cells. Each line of a record that runs over
-    several lines is rejected. Bytes that are not UTF-8 are read as Latin-1 (Windows-1252).
+    several lines is rejected. Lines that are not UTF-8 are read in `encoding`.
     """
     done = Repaired()
     rows = csv.writer(target, lineterminator="\n")
@@ -48,8 +53,8 @@ def repair(path: Path, target: IO[str], delimiter: str, width: int, rejects: lis
             try:
                 text = raw.decode("utf-8")
             except UnicodeDecodeError:
-                text = raw.decode("cp1252", errors="replace")
-                done.latin += 1
+                text = raw.decode(encoding, errors="replace")
+                done.other += 1
             text = text.rstrip("\r\n")
             cells: list[str] = []
             if long:
@@ -67,6 +72,20 @@ def repair(path: Path, target: IO[str], delimiter: str, width: int, rejects: lis
                 rows.writerow([number, *cells])
                 done.good += 1
     return done
+
+
+def encoding_of_odd_lines(path: Path) -> str:
+    """Return the likeliest encoding of the lines that are not UTF-8, judged by the first of them."""
+    odd, size = [], 0
+    with open(path, "rb") as file:
+        for raw, long in physical_lines(file):
+            if not long and not raw.isascii() and not is_utf_8(raw):
+                odd.append(raw)
+                size += len(raw)
+                if size > _JUDGED:
+                    break
+    found = guess_encoding(b"".join(odd))
+    return LATIN_1 if found == "utf-8" else found
 
 
 def _cells(text: str, delimiter: str, width: int) -> tuple[list[str], str]:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from unmet.mobility.sources._clock import FIRST_YEAR, LAST_YEAR
 
-# Stamps without a zone. Dates with slashes have the month first, unless the file shows otherwise.
+# Stamps without a zone. Dates such as 3/4/2019 have the month first, unless the files show otherwise.
 PLAIN = (
     "%Y-%m-%d %H:%M:%S.%f",
     "%Y-%m-%d %H:%M:%S",
@@ -16,15 +16,18 @@ PLAIN = (
     "%Y/%m/%d %H:%M:%S",
     "%Y/%m/%d %H:%M",
     "%Y-%m-%d %I:%M:%S %p",
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
 )
-MONTH_FIRST = (
+_MONTH_FIRST = (
     "%m/%d/%Y %H:%M:%S.%f",
     "%m/%d/%Y %H:%M:%S",
     "%m/%d/%Y %H:%M",
     "%m/%d/%Y %I:%M:%S %p",
     "%m/%d/%Y %I:%M %p",
 )
-DAY_FIRST = tuple(form.replace("%m/%d", "%d/%m") for form in MONTH_FIRST)
+MONTH_FIRST = (*_MONTH_FIRST, *(form.replace("/", "-") for form in _MONTH_FIRST))
+DAY_FIRST = tuple(form.replace("%m/%d", "%d/%m").replace("%m-%d", "%d-%m") for form in MONTH_FIRST)
 # Stamps that say they are UTC.
 UTC_FORMS = (
     "%Y-%m-%dT%H:%M:%SZ",
@@ -53,6 +56,13 @@ def guess(samples: list[str], day_first: bool = False) -> str | None:
     return None
 
 
+def is_rounded(samples: list[str]) -> bool:
+    """Return whether stamps are on whole minutes."""
+    stamps = [text.strip() for text in samples if text.strip()]
+    seconds = [found.group(1) for text in stamps if (found := re.search(r":\d\d:(\d\d(?:\.\d+)?)", text))]
+    return bool(stamps) and posix_unit(stamps) is None and not any(float(part) for part in seconds)
+
+
 def years_of(samples: list[str]) -> tuple[int, int]:
     """Return the first and last year in samples of stamps; 2010 and 2030 if there are none."""
     found = [
@@ -77,12 +87,31 @@ def absolute_time(text: str) -> str:
     )
 
 
-def is_posix(number: str) -> str:
-    """Return an SQL condition: a number of seconds since 1970 lies within the accepted years."""
-    return f"{number} BETWEEN 631152000 AND 4102444799"
+def posix_unit(samples: list[str]) -> str | None:
+    """Return ``"s"`` or ``"ms"`` if all samples are POSIX times in seconds or milliseconds, else ``None``."""
+    found = {_unit(text.strip()) for text in samples if text.strip()}
+    return found.pop() if len(found) == 1 else None
 
 
-def posix_time(text: str) -> str:
-    """Return SQL for POSIX seconds as naive UTC; NULL if the text is anything else or out of range."""
+def _unit(text: str) -> str | None:
+    if not re.fullmatch(r"\d{9,13}(\.\d+)?", text):
+        return None
+    number = float(text)
+    units = {"s": number, "ms": number / 1000}
+    return next((unit for unit, seconds in units.items() if 631152000 <= seconds < 4102444800), None)
+
+
+def posix_time(text: str, unit: str = "s") -> str:
+    """Return SQL for POSIX time as naive UTC; NULL if the text is anything else or out of range."""
     number = f"try_cast({text} AS BIGINT)"
-    return f"CASE WHEN {is_posix(number)} THEN make_timestamp({number} * 1000000) END"
+    low, high, factor = (631152000, 4102444799, 1_000_000)
+    if unit == "ms":
+        low, high, factor = low * 1000, high * 1000 + 999, 1000
+    return f"CASE WHEN {number} BETWEEN {low} AND {high} THEN make_timestamp({number} * {factor}) END"
+
+
+def seconds_of(text: str, unit: int = 1) -> str:
+    """Return SQL for a duration in seconds, from a number of `unit` seconds or from h:mm:ss; else NULL."""
+    number = f"try_cast(replace({text}, ',', '') AS DOUBLE) * {unit}"
+    clock = f"CASE WHEN contains({text}, ':') THEN epoch(try_cast({text} AS INTERVAL)) END"
+    return f"coalesce({number}, {clock})"

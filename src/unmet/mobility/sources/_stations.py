@@ -1,14 +1,18 @@
 """Read stations, and make trips and status use one id for each station."""
 
+from typing import Any
+
 import duckdb
 
 from unmet.mobility.sources._account import StationsReport
 from unmet.mobility.sources._duplicates import drop_repeated_records
+from unmet.mobility.sources._encoding import check_encoding
+from unmet.mobility.sources._fields import STATION_FIELDS, Kind
 from unmet.mobility.sources._files import MAX_BYTES, Paths
-from unmet.mobility.sources._formats import STATION_FIELDS, Kind
+from unmet.mobility.sources._inserting import Inserted, Rows
 from unmet.mobility.sources._layouts import normalised
-from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
-from unmet.mobility.sources._relation import Relation, reason_sql
+from unmet.mobility.sources._reading import Choices, Progress, SourceReader
+from unmet.mobility.sources._relation import Relation, reason_sql, too_long
 from unmet.mobility.sources._tables import (
     begin_table,
     column_names,
@@ -27,6 +31,7 @@ def read_stations(
     con: duckdb.DuckDBPyConnection,
     paths: Paths,
     *,
+    encoding: str | None = None,
     max_reject_share: float = 0.5,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
@@ -42,13 +47,14 @@ def read_stations(
     Parameters
     ----------
     max_reject_share : stop if a larger share of the rows is rejected.
-    max_bytes, progress : as for :func:`read_trips`.
+    encoding, max_bytes, progress : as for :func:`read_trips`.
     """
     ensure_tables(con)
     more = "".join(f", {name} VARCHAR" for name in (*_OTHER_IDS, "attributes"))
     begin_table(con, "stations", more)
     try:
-        account = SourceReader(con, _Stations(), None, (), max_bytes).read(paths, progress)
+        choices = Choices(max_bytes=max_bytes, encoding=check_encoding(encoding))
+        account = SourceReader(con, _Stations(), choices).read(paths, progress)
         account.check(count(con, "SELECT count(*) FROM new_stations"), max_reject_share)
         repeated = _drop_repeated(con)
         if repeated:
@@ -104,13 +110,24 @@ class _Stations:
     """How stations are read."""
 
     kind: Kind = "stations"
+    time_field: str | None = None
+    tables: tuple[str, ...] = ("new_stations",)
 
-    def rows(self, relation: Relation, source: str) -> Rows:
+    def __init__(self) -> None:
+        self.settings: dict[str, Any] = {}
+
+    def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         columns = ", ".join((column_names("stations"), *_OTHER_IDS, "attributes"))
         return Rows("new_stations", columns, lambda selected: _station_rows(selected, relation))
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Do nothing: table ``stations`` has no line numbers."""
+
+    def remember(self, first: int) -> dict[str, Any]:
+        return {}
+
+    def recall(self, noted: dict[str, Any], first: int) -> None:
+        """Do nothing: there is nothing to note."""
 
 
 def _station_rows(selected: str, relation: Relation) -> str:
@@ -132,6 +149,7 @@ def _station_rows(selected: str, relation: Relation) -> str:
     docks = "capacity_number"
     checks = [
         ("place_text IS NULL", "no station id"),
+        too_long("place_text", "name_text", *(f"{name}_text" for name in _OTHER_IDS)),
         ("lat_text IS NULL OR lng_text IS NULL", "no lat and lon"),
         ("lat IS NULL OR NOT abs(lat) <= 90", "lat is not a latitude"),
         ("lng IS NULL OR NOT abs(lng) <= 180", "lon is not a longitude"),
@@ -180,9 +198,9 @@ def _map_ids(con: duckdb.DuckDBPyConnection) -> list[str]:
 def _keep_attributes(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("DELETE FROM station_attributes")
     con.execute(
-        """
+        r"""
         INSERT INTO station_attributes
-        SELECT place, regexp_replace(lower(split_part(pair, chr(31), 1)), '[^0-9a-z]+', '', 'g'),
+        SELECT place, regexp_replace(lower(split_part(pair, chr(31), 1)), '[^\p{L}\p{N}\p{M}]+', '', 'g'),
             split_part(pair, chr(31), 2)
         FROM (SELECT place, unnest(string_split(attributes, chr(30))) AS pair FROM new_stations)
         ORDER BY ALL

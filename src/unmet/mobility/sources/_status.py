@@ -1,14 +1,20 @@
 """Read GBFS, MDS and CSV status into tables `status` and `vehicles`."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import duckdb
 
 from unmet.mobility.sources._account import Account, StatusReport
 from unmet.mobility.sources._clock import check_times, to_utc
 from unmet.mobility.sources._duplicates import drop_repeated_records
+from unmet.mobility.sources._encoding import check_encoding
+from unmet.mobility.sources._fields import Kind
 from unmet.mobility.sources._files import MAX_BYTES, Paths
-from unmet.mobility.sources._formats import Kind
-from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
-from unmet.mobility.sources._relation import Relation, reason_sql
+from unmet.mobility.sources._inserting import Inserted, Rows
+from unmet.mobility.sources._layouts import check_columns
+from unmet.mobility.sources._reading import Choices, Progress, SourceReader
+from unmet.mobility.sources._relation import LONGEST_ID, Relation, reason_sql, too_long
 from unmet.mobility.sources._stamps import (
     EARLIEST,
     LATEST,
@@ -16,9 +22,11 @@ from unmet.mobility.sources._stamps import (
     guess,
     plain_time,
     posix_time,
+    posix_unit,
     years_of,
 )
 from unmet.mobility.sources._stations import use_station_ids
+from unmet.mobility.sources._store import ReadStore
 from unmet.mobility.sources._tables import (
     begin_table,
     column_names,
@@ -28,6 +36,7 @@ from unmet.mobility.sources._tables import (
     replace_rejects,
     replace_table,
 )
+from unmet.mobility.sources._zone_check import misfit_of_rides, misfit_of_status
 from unmet.tables import transaction
 
 _MOST = 1_000_000  # vehicles or docks at one place
@@ -41,9 +50,13 @@ def read_status(
     *,
     zone: str | None = None,
     times: str = "local",
+    columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    day_first: bool | None = None,
     max_reject_share: float = 0.5,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
+    store: ReadStore | None = None,
 ) -> StatusReport:
     """Read availability over time into tables ``status`` and ``vehicles``.
 
@@ -53,23 +66,38 @@ def read_status(
     ``free_bike_status``, ``vehicle_status`` and MDS status changes. Invalid items go to table ``rejects``.
     The tables are replaced once everything is read.
 
+    If trips were read before, their pickups are held against the records. Records without a zone that match
+    at another shift are read in the zone that fits. If the rides seem to be in the wrong zone, a note tells.
+
     Parameters
     ----------
     zone, times : as for :func:`read_trips`; used only for CSV files without POSIX times.
+    columns : for an unknown layout, field → column: ``{"place": "Id", "at": "When", "available": "Bikes"}``.
     max_reject_share : stop if a larger share of the rows is rejected.
-    max_bytes, progress : as for :func:`read_trips`.
+    encoding, day_first, max_bytes, progress, store : as for :func:`read_trips`.
     """
     check_times(zone, times)
+    mapping = check_columns(columns, "status", "status_columns")
+    choices = Choices(mapping, (), max_bytes, check_encoding(encoding), day_first)
     ensure_tables(con)
-    begin_table(con, "status")
-    begin_table(con, "vehicles")
     try:
-        reader = SourceReader(con, _Status(zone, times), None, (), max_bytes)
-        account = reader.read(paths, progress)
-        rows = sum(count(con, f"SELECT count(*) FROM new_{name}") for name in ("status", "vehicles"))
-        account.check(rows, max_reject_share)
+        account, naive = _read(con, paths, choices, zone, times, max_reject_share, progress, store)
+        note = None
+        used = zone if times == "local" and zone is not None else "UTC"
+        if naive and (misfit := misfit_of_status(con, "new_status", used)) is not None:
+            other = misfit.zone
+            account, _ = _read(con, paths, choices, other, "local", max_reject_share, progress, store)
+            note = (
+                f"times of the status are in {other}, not {used}: at pickups the stock falls by "
+                f"{misfit.fall:.2f} on average, instead of {misfit.fall_now:.2f}; read so"
+            )
+        elif not naive and (misfit := misfit_of_rides(con, "new_status", used)) is not None:
+            note = (
+                f"times of the trips seem to be in {misfit.zone}, not {used}: at pickups the stock then "
+                f"falls by {misfit.fall:.2f} on average, not {misfit.fall_now:.2f}; check the zone"
+            )
+        account.notes += [note] if note else []
         reasons = account.reasons()
-        use_station_ids(con, "new_status", ("place",))
         use_station_ids(con, "new_vehicles", ("place",))
         drop_repeated_records(con, "new_status")
         with transaction(con):
@@ -84,41 +112,80 @@ def read_status(
     return _report(con, account, reasons)
 
 
+def _read(
+    con: duckdb.DuckDBPyConnection,
+    paths: Paths,
+    choices: Choices,
+    zone: str | None,
+    times: str,
+    max_reject_share: float,
+    progress: Progress | None,
+    store: ReadStore | None,
+) -> tuple[Account, bool]:
+    """Fill ``new_status`` and ``new_vehicles``; return the account, and whether all times lack a zone."""
+    begin_table(con, "status")
+    begin_table(con, "vehicles")
+    destination = _Status(zone, times)
+    account = SourceReader(con, destination, choices, store).read(paths, progress)
+    rows = sum(count(con, f"SELECT count(*) FROM new_{name}") for name in ("status", "vehicles"))
+    account.check(rows, max_reject_share)
+    use_station_ids(con, "new_status", ("place",))
+    return account, destination.kinds_of_time == {True}
+
+
 class _Status:
     """How status is read: records of places into one table, those of vehicles into another."""
 
     kind: Kind = "status"
+    time_field: str | None = "at"
+    tables: tuple[str, ...] = ("new_status", "new_vehicles")
 
     def __init__(self, zone: str | None, times: str) -> None:
         self.zone, self.times = zone, times
+        self.settings: dict[str, Any] = {"zone": zone, "times": times}
+        self.kinds_of_time: set[bool] = set()  # whether times are without a zone, over all sources
+        self._new: set[bool] = set()
 
-    def rows(self, relation: Relation, source: str) -> Rows:
+    def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         local = self.times == "local" and relation.layout.format.times != "utc"
-        if local and self.zone is None and guess(relation.sampled("at")) is not None:
+        naive = guess(relation.sampled("at"), day_first) is not None
+        if local and self.zone is None and naive:
             raise ValueError(
                 f"{source} has local times: give their zone, for instance zone='America/New_York', "
                 "or times='utc' if they are UTC"
             )
+        self.kinds_of_time.add(naive)
+        self._new.add(naive)
         zone = self.zone if local else None
         if "vehicle_id" in relation.layout.positions:
             columns = column_names("vehicles")
             return Rows("new_vehicles", columns, lambda selected: _vehicle_rows(selected, relation, zone))
         return Rows(
-            "new_status", column_names("status"), lambda selected: _status_rows(selected, relation, zone)
+            "new_status",
+            column_names("status"),
+            lambda selected: _status_rows(selected, relation, zone, day_first),
         )
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Do nothing: the tables have no line numbers."""
 
+    def remember(self, first: int) -> dict[str, Any]:
+        noted, self._new = sorted(self._new), set()
+        return {"kinds_of_time": noted}
 
-def _status_rows(selected: str, relation: Relation, zone: str | None) -> str:
+    def recall(self, noted: dict[str, Any], first: int) -> None:
+        self.kinds_of_time |= set(noted["kinds_of_time"])
+
+
+def _status_rows(selected: str, relation: Relation, zone: str | None, day_first: bool) -> str:
     """Return SQL for the records of places, one row for each row of `selected`."""
     fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in ("place", "at", *_COUNTS, *_FLAGS))
     counts = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}_number" for name in _COUNTS)
     flags = ", ".join(f"{_truth(relation, name)} AS {name}_flag" for name in _FLAGS)
     texts = f"SELECT line, {fields} FROM ({selected})"
-    read = f"SELECT *, {_moment(relation, zone)} AS moment, {counts}, {flags} FROM ({texts})"
-    checks = [*_time_checks(), ("place_text IS NULL", "no station id")]
+    moment = _moment(relation, zone, day_first)
+    read = f"SELECT *, {moment} AS moment, {counts}, {flags} FROM ({texts})"
+    checks = [*_time_checks(), ("place_text IS NULL", "no station id"), too_long("place_text")]
     checks.append(("available_text IS NULL", "no number of vehicles"))
     for name, words in _COUNTS.items():
         number = f"{name}_number"
@@ -132,7 +199,8 @@ def _status_rows(selected: str, relation: Relation, zone: str | None) -> str:
         (f"{name}_text IS NOT NULL AND {name}_flag IS NULL", f"is_{name} is neither true nor false")
         for name in _FLAGS
     ]
-    sound = f"moment >= {EARLIEST} AND moment < {LATEST} AND place_text IS NOT NULL AND {_whole('available')}"
+    sound = f"moment >= {EARLIEST} AND moment < {LATEST} AND strlen(place_text) <= {LONGEST_ID} "
+    sound += f"AND {_whole('available')}"
     sound += f" AND (docks_text IS NULL OR {_whole('docks')})"
     sound += "".join(f" AND (({name}_text IS NULL) = ({name}_flag IS NULL))" for name in _FLAGS)
     installed = "coalesce(installed_flag, true)"
@@ -156,23 +224,26 @@ def _vehicle_rows(selected: str, relation: Relation, zone: str | None) -> str:
     """Return SQL for the records of vehicles, which only feeds have."""
     names = ("vehicle_id", "at", "place", "lat", "lng", "state", "event")
     fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in names)
-    read = f"SELECT *, {_moment(relation, zone)} AS moment FROM (SELECT line, {fields} FROM ({selected}))"
+    read = (
+        f"SELECT *, {_moment(relation, zone, False)} AS moment FROM (SELECT line, {fields} FROM ({selected}))"
+    )
+    checks = [*_time_checks(), too_long("vehicle_id_text", "place_text")]
     return f"""
         SELECT vehicle_id_text AS vehicle_id, moment AS "at", place_text AS place,
             try_cast(lat_text AS DOUBLE) AS lat, try_cast(lng_text AS DOUBLE) AS lng,
             state_text AS state, event_text AS event,
-            line, {reason_sql(_time_checks())} AS reason, false AS left_out
+            line, {reason_sql(checks)} AS reason, false AS left_out
         FROM ({read})
     """
 
 
-def _moment(relation: Relation, zone: str | None) -> str:
+def _moment(relation: Relation, zone: str | None, day_first: bool) -> str:
     """Return SQL for the time in UTC, trying one form of stamp after another."""
-    posix = posix_time("at_text")
+    samples = relation.sampled("at")
+    posix = posix_time("at_text", posix_unit(samples) or "s")
     if relation.type("at") == "BIGINT":
         return posix
-    samples = relation.sampled("at")
-    clock = plain_time("at_text", guess(samples), False)
+    clock = plain_time("at_text", guess(samples, day_first), day_first)
     utc = clock if zone is None else to_utc(f"({clock})", zone, years_of(samples))
     return f"coalesce({posix}, {utc}, {absolute_time('at_text')})"
 

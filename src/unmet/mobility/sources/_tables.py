@@ -20,6 +20,7 @@ TABLES = {
         "state VARCHAR, event VARCHAR"
     ),
     "stations": "place VARCHAR, name VARCHAR, lat DOUBLE, lng DOUBLE, capacity INTEGER",
+    "trip_names": "place VARCHAR, name VARCHAR",  # names in trip files, where there is no stations file
     "station_ids": "id VARCHAR, place VARCHAR",
     "station_attributes": "place VARCHAR, attribute VARCHAR, value VARCHAR",
     "rejects": "source VARCHAR, line BIGINT, reason VARCHAR, text VARCHAR, kind VARCHAR",
@@ -62,6 +63,5 @@ def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:
 
 def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
     """Return the number that a query gives; 0 if it is NULL."""
-    row = con.execute(sql).fetchone()
-    assert row is not None
-    return int(row[0] or 0)
+    [(number,)] = con.execute(sql).fetchall()
+    return int(number or 0)

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 from unmet.mobility.sources._clock import is_doubled, to_utc
-from unmet.mobility.sources._formats import RIDER_TRIPS, TEST_STATIONS
-from unmet.mobility.sources._relation import Relation, reason_sql
-from unmet.mobility.sources._stamps import EARLIEST, LATEST, absolute_time, plain_time
+from unmet.mobility.sources._fields import RIDER_TRIPS, TEST_STATIONS
+from unmet.mobility.sources._relation import Relation, reason_sql, too_long
+from unmet.mobility.sources._stamps import EARLIEST, LATEST, absolute_time, plain_time, posix_time, seconds_of
 from unmet.tables import literal
 
-_TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type", "seconds")
+_TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type")
 _DEGREES = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
-_A_DAY = 86_400_000_000  # microseconds
+_A_DAY, _A_MINUTE = 86_400_000_000, 60_000_000  # microseconds
+_LONGEST = 2_592_000  # seconds; a longer duration makes no sense
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class TripRules:
     day_first: bool
     form: str | None  # form of time stamps to try first
     years: tuple[int, int]  # first and last year in the samples
+    posix: str | None  # unit of POSIX times; None if times are written in another way
+    names: bool  # whether the names of start places are wanted
     keep: dict[str, tuple[str, ...]]  # column of the source → values to keep
     keep_places: bool  # keep only rides that start at one of `kept_places`
 
@@ -42,6 +45,7 @@ def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) 
         for column, values in rules.keep.items()
     ]
     fields.append(f"NOT ({' AND '.join(kept)}) AS left_by_column" if kept else "false AS left_by_column")
+    fields.append(f"{relation.text(_duration_field(relation) or 'seconds')} AS duration")
     texts = f"SELECT line, {', '.join(fields)} FROM ({selected})"
     degrees = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}" for name in _DEGREES)
     clocks = ", ".join(f"{_clock(relation, rules, name)} AS {name}_clock" for name in ("start", "end"))
@@ -50,14 +54,37 @@ def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) 
         f"{_moment(relation, rules, 'start')} AS started_at, {_moment(relation, rules, 'end')} AS ended_at"
     )
     timed = f"SELECT *, {moments} FROM ({read})"
+    if _duration_field(relation):
+        timed = f"SELECT * REPLACE ({_end_by_duration(relation)} AS ended_at) FROM ({timed})"
     return f"""
         SELECT ride AS ride_id, vehicle AS vehicle_id, started_at, ended_at,
             coalesce(start_place, start_name) AS start_place, coalesce(end_place, end_name) AS end_place,
             start_lat, start_lng, end_lat, end_lng, {_flag(relation)} AS flag, {literal(source)} AS source,
             line, {_reason()} AS reason, {_left_out(rules)} AS left_out,
-            {_doubled(rules)} AS doubled, start_clock, end_clock, try_cast(seconds AS DOUBLE) AS seconds
+            {_doubled(rules)} AS doubled, start_clock, end_clock, {_seconds(relation)} AS seconds,
+            {"start_name" if rules.names else "NULL::VARCHAR"} AS start_name
         FROM ({timed})
     """
+
+
+def _duration_field(relation: Relation) -> str | None:
+    return next((name for name in ("minutes", "seconds") if name in relation.layout.positions), None)
+
+
+def _seconds(relation: Relation) -> str:
+    """Return SQL for the stated duration in seconds."""
+    return seconds_of("duration", 60 if _duration_field(relation) == "minutes" else 1)
+
+
+def _end_by_duration(relation: Relation) -> str:
+    """Return SQL for the end: start plus duration if stamps are rounded to the same time, or have no end."""
+    seconds = _seconds(relation)  # computed only for the rows that need it
+    stated = f"{seconds} > 0 AND {seconds} <= {_LONGEST}"
+    later = f"started_at + to_microseconds(CAST(round(({seconds}) * 1000000) AS BIGINT))"
+    if "end" not in relation.layout.positions:
+        return f"CASE WHEN {stated} THEN {later} END"
+    rounded = f"ended_at = started_at AND epoch_us(started_at) % {_A_MINUTE} = 0"
+    return f"CASE WHEN {rounded} AND {stated} THEN {later} ELSE ended_at END"
 
 
 def _clock(relation: Relation, rules: TripRules, name: str) -> str:
@@ -65,7 +92,7 @@ def _clock(relation: Relation, rules: TripRules, name: str) -> str:
     stamp = f"{name}_stamp"
     if relation.type(name) == "TIMESTAMP":
         return stamp
-    if name not in relation.layout.positions:
+    if name not in relation.layout.positions or rules.posix:
         return "NULL::TIMESTAMP"
     return plain_time(stamp, rules.form, rules.day_first)
 
@@ -76,6 +103,8 @@ def _moment(relation: Relation, rules: TripRules, name: str) -> str:
     utc = clock if rules.zone is None else to_utc(clock, rules.zone, rules.years)
     if relation.type(name) == "TIMESTAMP" or name not in relation.layout.positions:
         return utc
+    if rules.posix:
+        return posix_time(stamp, rules.posix)
     # Times with a zone are rare and slow to parse: try that last.
     other = f"CASE WHEN {clock} IS NULL AND {stamp} IS NOT NULL THEN {absolute_time(stamp)} END"
     return f"coalesce({utc}, {other})"
@@ -104,6 +133,7 @@ def _reason() -> str:
         (f"started_at < {EARLIEST} OR started_at >= {LATEST}", "start time outside 1990-2100"),
         ("end_stamp IS NOT NULL AND ended_at IS NULL", "end time not understood"),
         (f"ended_at < {EARLIEST} OR ended_at >= {LATEST}", "end time outside 1990-2100"),
+        too_long(*_TEXTS[:6]),
     ]
     for name, limit in _DEGREES.items():
         checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))

@@ -1,19 +1,25 @@
 """Read trip files of any known layout into table ``trips``."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import duckdb
 
 from unmet.mobility.sources._account import Account, TripsReport
+from unmet.mobility.sources._belonging import Area, leave_out_rides
 from unmet.mobility.sources._clock import Doubtful, check_times, doubled_in_utc, resolve
-from unmet.mobility.sources._duplicates import drop_repeated_rides
+from unmet.mobility.sources._duplicates import First, drop_repeated_rides
+from unmet.mobility.sources._encoding import check_encoding
+from unmet.mobility.sources._fields import Kind
 from unmet.mobility.sources._files import MAX_BYTES, Paths
-from unmet.mobility.sources._formats import Kind
+from unmet.mobility.sources._inserting import Inserted, Rows
 from unmet.mobility.sources._layouts import check_columns, normalised
-from unmet.mobility.sources._reading import Inserted, Progress, Rows, SourceReader
+from unmet.mobility.sources._reading import Choices, Progress, SourceReader
 from unmet.mobility.sources._relation import Relation
-from unmet.mobility.sources._stamps import guess, years_of
+from unmet.mobility.sources._same_stations import join_same_stations
+from unmet.mobility.sources._stamps import guess, is_rounded, posix_unit, years_of
 from unmet.mobility.sources._stations import use_station_ids
+from unmet.mobility.sources._store import ReadStore
 from unmet.mobility.sources._tables import (
     begin_table,
     column_names,
@@ -35,50 +41,72 @@ def read_trips(
     *,
     zone: str | None = None,
     times: str = "local",
-    columns: dict[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     keep: Keep | None = None,
+    encoding: str | None = None,
+    day_first: bool | None = None,
+    min_duration: float = 60.0,
+    area: Area | None = None,
     max_reject_share: float = 0.01,
     max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
+    store: ReadStore | None = None,
 ) -> TripsReport:
     """Read trips into table ``trips``, and rows that cannot be read into table ``rejects``.
 
-    Takes files and folders: CSV, gzip, zip, Parquet and MDS JSON. Files are recognised by their header, not
-    by their name. Every line is a header, accepted, or rejected with a reason. Both tables are replaced once
-    everything is read; after an error they are unchanged.
+    Takes files and folders: CSV, JSON Lines, Parquet and MDS JSON, plain or packed with gzip, bzip2, xz,
+    Zstandard or zip. Files are recognised by their header, not by their name. Every line is a header,
+    accepted, or rejected with a reason. Both tables are replaced once everything is read; after an error they
+    are unchanged.
 
     Parameters
     ----------
     con : from :func:`unmet.mobility.connect`.
     zone : local time zone, such as ``"America/New_York"``; required if times are local.
     times : whether times without a zone are ``"local"`` or ``"utc"``. Times with Z or an offset are always
-        understood, and so are columns whose header says UTC.
-    columns : for an unknown layout, field → column: ``{"start": "Departure", "station": "From"}``.
+        understood, and so are POSIX times and columns whose header says UTC.
+    columns : for an unknown layout, field → column: ``{"start": "Departure", "station": "From"}``. A date and
+        a time in two columns are ``"date+time"``. Durations are ``seconds`` (also h:mm:ss) or ``minutes``.
     keep : column → value or values to keep, such as ``{"landmark": "San Francisco"}``. The column may be in
         the trip file, or in the stations file (read it first), where it describes the station at which a
         ride starts.
+    encoding : of text files, such as ``"cp949"``; None tells it by their bytes.
+    day_first : whether dates such as 3/4/2019 have the day first; None decides it by all files of a layout.
+    min_duration : flag rides that end where they began after fewer seconds; they are not counted as demand.
+    area : keep only rides that start in this area.
     max_reject_share : stop if a larger share of the rows is rejected.
     max_bytes : largest size of a source, uncompressed.
     progress : called with (name of the source, number of sources done, number of sources).
+    store : rows of files that were read before; only other files are read.
 
     Notes
     -----
     For local times in the hour that occurs twice, the duration of the ride decides, then the order of lines,
-    else the first occurrence is assumed.
+    else the first occurrence is assumed. A ride whose rounded stamps are equal ends after its stated
+    duration. Without a stations file, ids that are one station by name and position are joined, and names
+    come from the trips.
     """
     check_times(zone, times)
     mapping = check_columns(columns)
-    destination = _Trips(con, zone, times, _check_keep(keep))
+    if not 0 <= min_duration < float("inf"):
+        raise ValueError(f"min_duration must be a number of seconds of at least 0, got {min_duration!r}")
     ensure_tables(con)
-    begin_table(con, "trips")
+    destination = _Trips(con, zone, times, _check_keep(keep))
+    begin_table(con, "trips", ", start_name VARCHAR")
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
     try:
-        reader = SourceReader(con, destination, mapping, tuple(destination.keep), max_bytes)
-        account = reader.read(paths, progress)
+        choices = Choices(mapping, tuple(destination.keep), max_bytes, check_encoding(encoding), day_first)
+        account = SourceReader(con, destination, choices, store).read(paths, progress)
         account.check(count(con, "SELECT count(*) FROM new_trips"), max_reject_share)
+        if destination.names:
+            account.notes += join_same_stations(con)
         use_station_ids(con, "new_trips", ("start_place", "end_place"))
         duplicates = drop_repeated_rides(con, destination.firsts)
+        if area is not None:
+            account.left_out += leave_out_rides(con, area)
+        _flag_short(con, min_duration)
         reasons = account.reasons()
+        con.execute("ALTER TABLE new_trips DROP COLUMN start_name")
         with transaction(con):
             replace_table(con, "trips")
             replace_rejects(con, "trips")
@@ -94,48 +122,76 @@ class _Trips:
     """How trips are read, and where the rows of each source start."""
 
     kind: Kind = "trips"
+    time_field: str | None = "start"
+    tables: tuple[str, ...] = ("new_trips",)
 
     def __init__(
         self, con: duckdb.DuckDBPyConnection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]
     ) -> None:
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
-        self.firsts: list[tuple[int, str]] = []  # first rowid and format of each source
+        self.names = not count(con, "SELECT count(*) FROM stations")  # whether names come from the trips
+        self.firsts: list[First] = []
+        self.settings: dict[str, Any] = {"zone": zone, "times": times, "keep": keep, "names": self.names}
+        if keep:  # which rides are kept depends on the stations
+            self.settings["stations"] = [
+                con.execute(f"SELECT count(*), sum(hash({table}))::VARCHAR FROM {table}").fetchone()
+                for table in ("station_attributes", "station_ids")
+            ]
 
-    def rows(self, relation: Relation, source: str) -> Rows:
+    def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         layout = relation.layout
-        local = self.times == "local" and layout.format.times != "utc"
         by_column = {name: values for name, values in self.keep.items() if layout.column(name) is not None}
         by_station = {name: values for name, values in self.keep.items() if name not in by_column}
         if by_station:
             _keep_places(self.con, by_station, source, relation)
         starts = relation.sampled("start")
-        day_first = _day_first(self.con, relation)
         form = guess(starts, day_first)
+        local = self._is_local(relation)
         if local and self.zone is None and form is not None:
             raise ValueError(
                 f"{source} has local times: give their zone, for instance zone='America/New_York', "
                 "or times='utc' if they are UTC"
             )
-        zone = self.zone if local else None
-        rules = TripRules(zone, day_first, form, years_of(starts), by_column, bool(by_station))
+        rules = TripRules(
+            zone=self.zone if local else None,
+            day_first=day_first,
+            form=form,
+            years=years_of(starts),
+            posix=posix_unit(starts),
+            names=self.names,
+            keep=by_column,
+            keep_places=bool(by_station),
+        )
         return Rows(
             "new_trips",
-            column_names("trips"),
+            f"{column_names('trips')}, start_name",
             lambda selected: trip_rows(selected, relation, rules, source),
             filtered=bool(self.keep),
         )
+
+    def _is_local(self, relation: Relation) -> bool:
+        return self.times == "local" and relation.layout.format.times != "utc"
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Number the lines, and settle times in an hour that occurs twice."""
         if not inserted.rows:
             return
         first = count(self.con, "SELECT max(rowid) FROM new_trips") - inserted.rows + 1
-        self.firsts.append((first, relation.layout.format.name))
+        fields = relation.layout.positions
+        rounded = bool({"seconds", "minutes"} & set(fields)) and is_rounded(relation.sampled("start"))
+        self.firsts.append(First(first, relation.layout.format.name, rounded))
         if not inserted.numbered:
             self.con.execute(f"UPDATE new_trips SET line = rowid - {first} + 2 WHERE rowid >= {first}")
-        local = self.times == "local" and relation.layout.format.times != "utc"
-        if local and self.zone is not None:
+        if self._is_local(relation) and self.zone is not None:
             self._settle_doubled(relation, rows, first, self.zone)
+
+    def remember(self, first: int) -> dict[str, Any]:
+        return {
+            "firsts": [[one.row - first, one.format, one.rounded] for one in self.firsts if one.row >= first]
+        }
+
+    def recall(self, noted: dict[str, Any], first: int) -> None:
+        self.firsts += [First(row + first, format, rounded) for row, format, rounded in noted["firsts"]]
 
     def _settle_doubled(self, relation: Relation, rows: Rows, first: int, zone: str) -> None:
         years = years_of(relation.sampled("start"))
@@ -194,19 +250,12 @@ def _keep_places(
     )
 
 
-def _day_first(con: duckdb.DuckDBPyConnection, relation: Relation) -> bool:
-    """Return whether dates with slashes have the day first: only their first numbers exceed 12."""
-    where = relation.layout.positions["start"]
-    if relation.type("start") != "VARCHAR" or not any(
-        row[where[0]].find("/") in (1, 2) for row in relation.samples
-    ):
-        return False
-    text = f"c{where[0]}"
-    found = con.execute(
-        f"SELECT max(try_cast(split_part({text}, '/', 1) AS INTEGER)), "
-        f"max(try_cast(split_part({text}, '/', 2) AS INTEGER)) FROM ({relation.select(False)})"
-    ).fetchone()
-    return bool(found and found[0] is not None and 12 < found[0] <= 31 and (found[1] or 0) <= 12)
+def _flag_short(con: duckdb.DuckDBPyConnection, least: float) -> None:
+    """Flag rides that end where they began after fewer than `least` seconds: nobody rode anywhere."""
+    con.execute(
+        "UPDATE new_trips SET flag = 'too-short' WHERE flag IS NULL AND "
+        f"epoch_us(ended_at) - epoch_us(started_at) < {int(least * 1_000_000)} AND start_place = end_place"
+    )
 
 
 def _report(
