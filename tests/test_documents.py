@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
-DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS += [ROOT / "SECURITY.md", ROOT / "CODE_OF_CONDUCT.md"]
 
 
 def text(name: str) -> str:
@@ -57,7 +57,11 @@ def test_the_design_names_every_package_and_dependency():
 
 
 def test_names_in_the_notation_exist():
-    names = set(re.findall(r"`(censoring|losses|metrics|networks|mobility)\.(\w+)", text("docs/notation.md")))
+    names = set(
+        re.findall(
+            r"`(censoring|losses|metrics|networks|mobility)\.(\w+)", text("docs/explanation/notation.md")
+        )
+    )
     assert len(names) > 15
     for package, name in names:
         assert hasattr(import_module(f"unmet.{package}"), name), f"{package}.{name}"
@@ -68,7 +72,7 @@ def test_parameters_in_the_notation_exist():
 
     known = {*CensoredQuantileRegressor().get_params(), *TobitRegressor().get_params()}
     known |= {"validation", "noise", "truth", "reduce", "strict", "rows"}
-    used = set(re.findall(r"`(\w+)=", text("docs/notation.md")))
+    used = set(re.findall(r"`(\w+)=", text("docs/explanation/notation.md")))
     assert used <= known, used - known
 
 

@@ -9,7 +9,7 @@ import unmet
 
 FLOW = [
     *("runs", "tables", "calendar"),
-    *("censoring", "losses", "metrics", "networks", "training", "estimators", "calibration"),
+    *("censoring", "losses", "metrics", "networks", "training", "estimators", "adapters", "calibration"),
     *("mobility", "datasets", "forecasting", "planning"),
     *("plotting", "results", "report", "pipeline", "papers", "serve", "cli"),
 ]

@@ -8,9 +8,13 @@ import pytest
 import unmet
 
 PUBLIC = {
+    "CensoredQuantileBooster",
+    "CensoredQuantileForest",
     "CensoredQuantileRegressor",
+    "Conformal",
     "LinearCensoredQuantiles",
     "TobitRegressor",
+    "censored_objective",
     "fit_many",
     "iter_fit_many",
     "load",

@@ -3,13 +3,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public name → its module, loaded on first use: JAX and scikit-learn each cost over a second to import.
 _HOMES = {
+    "CensoredQuantileBooster": "unmet.estimators",
+    "CensoredQuantileForest": "unmet.estimators",
     "CensoredQuantileRegressor": "unmet.estimators",
+    "Conformal": "unmet.estimators",
     "LinearCensoredQuantiles": "unmet.estimators",
     "TobitRegressor": "unmet.estimators",
+    "censored_objective": "unmet.estimators",
     "fit_many": "unmet.estimators",
     "iter_fit_many": "unmet.estimators",
     "load": "unmet.estimators",
@@ -20,10 +24,14 @@ _HOMES = {
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "CensoredQuantileBooster",
+    "CensoredQuantileForest",
     "CensoredQuantileRegressor",
+    "Conformal",
     "LinearCensoredQuantiles",
     "Run",
     "TobitRegressor",
+    "censored_objective",
     "datasets",
     "fit_many",
     "iter_fit_many",
@@ -36,9 +44,13 @@ __all__ = [
 if TYPE_CHECKING:
     from unmet import datasets, metrics
     from unmet.estimators import (
+        CensoredQuantileBooster,
+        CensoredQuantileForest,
         CensoredQuantileRegressor,
+        Conformal,
         LinearCensoredQuantiles,
         TobitRegressor,
+        censored_objective,
         fit_many,
         iter_fit_many,
         load,
@@ -49,7 +61,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+        from unmet.runs import naming_extras
+
+        with naming_extras():
+            value = getattr(import_module(_HOMES[name]), name)
     elif name in _MODULES:
         value = import_module(f"unmet.{name}")
     else:

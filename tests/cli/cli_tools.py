@@ -27,9 +27,9 @@ def given(folder: Path) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of a run but its timings."""
+    """Every file of a run but its timings and what it keeps of its reading."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "log.jsonl"
+        if path.is_file() and path.name != "log.jsonl" and ".unmet-read" not in path.parts
     }

@@ -87,9 +87,9 @@ def test_version(capsys):
 
 
 def test_an_unknown_command_gets_a_suggestion(capsys):
-    assert run("foercast") == 2
+    assert run("repotr") == 2
     told = capsys.readouterr().err
-    assert told == "unmet: no such command 'foercast'. Did you mean 'forecast'? (see unmet --help)\n"
+    assert told == "unmet: no such command 'repotr'. Did you mean 'report'? (see unmet --help)\n"
     assert run("xyzzy") == 2
     assert "(see unmet --help)" in capsys.readouterr().err
 

@@ -32,7 +32,7 @@ def complete(monkeypatch, capsys):
     ("line", "found"),
     [
         ("", list(COMMANDS)),
-        ("fo", ["forecast"]),
+        ("fore", ["forecast"]),
         ("paper bikes --smo", ["--smoke"]),
         ("run --by ", ["hour", "day"]),
         ("run trips.csv --by d", ["day"]),

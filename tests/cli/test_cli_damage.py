@@ -74,6 +74,32 @@ def test_a_model_of_another_version(folder, capsys):
     assert f"fit again with `unmet fit {folder}`" in told
 
 
+@pytest.mark.parametrize(
+    ("where", "change"),
+    [
+        ("", {"city_state": ["a", "b"]}),
+        ("", {"zone": "Mars/Olympus"}),
+        ("", {"places": [1, 2, 3, 4, 5, 6]}),
+        ("", {"map": [{}]}),
+        ("", {"places": ["only one"]}),
+        ("", {"shocks": {"variance": None, "persistence": 0.0}}),
+        ("network", {"y_center": "0.5"}),
+        ("network", {"parameters": []}),
+        ("network", {"estimator": ["CensoredQuantileRegressor"]}),
+        ("network", {"levels": [["x"]]}),
+        ("network", {"column_names": 7}),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_model_that_was_edited_and_sealed_again(folder, capsys, where, change):
+    config, arrays = load_model(folder / "model" / where)
+    save_model(folder / "model" / where, {**config, **change}, arrays)
+    before = contents(folder)
+    told = refused(capsys, "forecast", folder, "--horizon", 3)
+    assert f"fit again with `unmet fit {folder}`" in told
+    assert contents(folder) == before
+
+
 def test_damaged_record(folder, capsys):
     (folder / "run.json").write_text("{")
     for command in ("forecast", "plan", "report"):
@@ -105,6 +131,9 @@ def test_damaged_json_is_named(folder, capsys):
         ("y", -1, "column y must hold whole numbers of at least 0, but has -1"),
         ("y", 0.5, "column y must hold whole numbers of at least 0, but has 0.5"),
         ("y", np.inf, "column y must hold whole numbers of at least 0, but has inf"),
+        ("y", 10**15, "column y has 1e+15, more than 1,000,000"),
+        ("stock_start", 1e15, "column stock_start has 1e+15, more than"),
+        ("unique_id", "x" * 200_000, "column unique_id has a text of 200,000 characters"),
         ("exposure", -0.5, "column exposure must hold shares from 0 to 1, but has -0.5"),
         ("exposure", 7, "column exposure must hold shares from 0 to 1, but has 7"),
         ("returns", -5, "column returns must hold numbers of at least 0, but has -5"),
@@ -148,6 +177,25 @@ def test_a_horizon_beyond_the_calendar(folder, capsys):
     assert "--horizon must be a whole number of periods from 1 to 8784" in refused(
         capsys, "forecast", folder, "--horizon", 8785
     )
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("plan", "--fleet", 10**15), "fleet"),
+        (("fit", "--jobs", 10**15), "--jobs must be at most 1024"),
+        (("forecast", "--horizon", 10**15), "--horizon must be a whole number of periods from 1 to 8784"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_number_without_sense(folder, capsys, arguments, words):
+    before = contents(folder)
+    code = call(arguments[0], folder, *arguments[1:])
+    told = capsys.readouterr().err
+    assert code in (1, 2)
+    assert words in told
+    assert told.count("\n") == 1
     assert contents(folder) == before
 
 

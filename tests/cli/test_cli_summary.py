@@ -52,7 +52,7 @@ def test_after_a_fit_nothing_is_said_of_an_older_plan(run: Run, capsys: pytest.C
 
 def test_kept_steps_are_named(run: Run, capsys: pytest.CaptureFixture[str]):
     tell(Run(run.folder, kept=["panel", "fit"]), as_json=False, quiet=False)
-    assert said(capsys).startswith("Nothing changed for panel, fit: kept from before. About ")
+    assert said(capsys).startswith("Nothing changed for panel, fit: kept from before. Grade ")
 
 
 def test_lost_rides_of_places_are_rounded_as_in_the_report(

@@ -119,7 +119,7 @@ def test_a_part_of_the_forecast_is_the_same_as_in_the_whole(model: DemandModel) 
 
 def test_warm_weather_raises_demand(model: DemandModel) -> None:
     cold, warm = (
-        model.rates(24, weather={"warmth": np.full(24, value)})["rate"].sum() for value in (-1.0, 1.0)
+        model.rates(24, covariates={"warmth": np.full(24, value)})["rate"].sum() for value in (-1.0, 1.0)
     )
     assert np.log(warm / cold) == pytest.approx(0.4, abs=0.1)
 
@@ -129,7 +129,7 @@ def test_without_weather_the_mean_effect_of_recent_weather_is_taken(toy: Toy, mo
     slope = 0.2  # of the toy
     wanted = np.log(np.exp(slope * warm).mean(axis=0))
     plain = model.rates(24)["rate"].reshape(16, 24)
-    cold = model.rates(24, weather={"warmth": np.zeros(24)})["rate"].reshape(16, 24)
+    cold = model.rates(24, covariates={"warmth": np.zeros(24)})["rate"].reshape(16, 24)
     assert np.log(plain / cold)[0] == pytest.approx(wanted, abs=0.06)
 
 
@@ -140,8 +140,8 @@ def test_without_weather_the_mean_effect_of_recent_weather_is_taken(toy: Toy, mo
         ({"horizon": 10**6}, "horizon must be"),
         ({"horizon": 2, "places": ["nowhere"]}, "no place 'nowhere'"),
         ({"horizon": 2, "start": "2020-01-01"}, "within a year after"),
-        ({"horizon": 2, "weather": {"rain": [0, 0]}}, "'rain', but the panel has no such covariate"),
-        ({"horizon": 2, "weather": {"warmth": [0.0]}}, "one value per period"),
+        ({"horizon": 2, "covariates": {"rain": [0, 0]}}, "'rain', but the panel has no such covariate"),
+        ({"horizon": 2, "covariates": {"warmth": [0.0]}}, "one value per period"),
     ],
 )
 def test_requests_that_cannot_be_answered(model: DemandModel, arguments: dict, message: str) -> None:

@@ -8,6 +8,7 @@ from scipy import special
 
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._level_correction import KNOTS, corrected_level, raw_level, raw_levels_by_band
+from unmet.forecasting._shocks import Shocks
 
 SCORES = special.ndtri(np.array(KNOTS))
 
@@ -62,7 +63,9 @@ def test_the_variance_of_a_day() -> None:
         z[:, hour] = tie * z[:, hour - 1] + np.sqrt(1 - tie**2) * z[:, hour]
     shock = np.exp(width * z - width**2 / 2)
     total = rng.poisson(mean * shock).sum(axis=1)
-    found, shape = sum_over_days(mean[None], np.full((1, 24), 1 / variance), persistence, 24)
+    found, shape = sum_over_days(
+        mean[None], np.full((1, 24), 1 / variance), Shocks(variance, persistence), 24
+    )
     assert found[0, 0] == pytest.approx(mean.sum())
     assert found[0, 0] + found[0, 0] ** 2 / shape[0, 0] == pytest.approx(total.var(), rel=0.1)
 
@@ -73,7 +76,7 @@ def test_days_are_calibrated_on_their_own() -> None:
     demand = rng.poisson(mean * rng.gamma(5, 0.2, size=mean.shape))
     levels = (0.05, 0.5, 0.95)
     _, account, quantiles = calibrate_days(
-        demand, mean, np.full_like(mean, 1e4), levels, seed=0
+        demand, np.ones(mean.shape, bool), mean, np.full_like(mean, 1e4), levels, seed=0
     )  # takes it for Poisson
     assert account["coverage"]["randomised"] == pytest.approx(0.9, abs=0.02)
     assert len(account["coverage"]["weeks"]) == 4

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from forecasting_toys import make_toy
 
+from unmet.forecasting._exposure_draws import chain
 from unmet.forecasting._grid import Grid, make_grid
 from unmet.forecasting._lost_rides import estimate_lost, summary
 from unmet.forecasting._parametric import Parametric, Past, fit_parametric, look_back
-from unmet.forecasting._past_draws import _chain, _gamma, draw_past, foreign_share
+from unmet.forecasting._past_draws import _gamma, draw_past, foreign_share
 from unmet.forecasting._spill import Neighbours, Spill, find_neighbours
 
 
@@ -100,7 +101,7 @@ def test_the_same_seed_draws_the_same(fitted: tuple[Grid, Parametric, Neighbours
 
 
 def test_noise_is_tied_by_distance_in_time() -> None:
-    noise = _chain(np.random.default_rng(0), 40_000, np.array([0, 1, 4]), 0.8)
+    noise = chain(np.random.default_rng(0), 40_000, np.array([0, 1, 4]), 0.8)
     assert noise.std(axis=0) == pytest.approx(np.ones(3), abs=0.02)
     assert np.corrcoef(noise.T)[0, 1] == pytest.approx(0.8, abs=0.02)
     assert np.corrcoef(noise.T)[1, 2] == pytest.approx(0.8**3, abs=0.02)

@@ -249,10 +249,28 @@ def test_a_place_whose_losses_are_mostly_unidentified_has_no_upper_bound(copy: P
 def test_riders_served_next_door_are_told_apart(copy: Path):
     totals = json.loads((copy / "lost_total.json").read_text())
     (copy / "lost_total.json").write_text(
-        json.dumps(totals | {"next_door": {"mean": 77, "q05": 60, "q95": 90}})
+        json.dumps(
+            totals
+            | {"next_door": {"mean": 77, "q05": 60, "q95": 90}}
+            | {"unserved": {"mean": 310, "q05": 300, "q95": 330}}
+        )
     )
     page = write_report(copy).read_text(encoding="utf-8")
-    assert "about <strong>77</strong> (90% interval 60–90) found no vehicle" in page
+    assert "About <strong>310</strong> requests (90% interval 300–330) found no vehicle" in page
+    assert "about <strong>77</strong> (60–90) rode from a neighbouring place" in page
+
+
+def test_a_run_that_nobody_can_trust_shows_no_total(copy: Path):
+    account = json.loads((copy / "panel.json").read_text())
+    account["panel"] |= {"rows_inferred": account["panel"]["rows"], "inferred_from": "ride counts"}
+    (copy / "panel.json").write_text(json.dumps(account))
+    page = write_report(copy).read_text(encoding="utf-8")
+    first = page[page.index("<title>") : page.index("</title>")]
+    first += page[page.index('<section id="summary"') : page.index('id="where"')]
+    lost = Interval.read(json.loads((copy / "lost_total.json").read_text())["lost"])
+    assert "Grade D, no total: stock was guessed from ride counts in 100% of the rows." in first
+    assert about(lost) not in first
+    assert "gave up" not in first
 
 
 def test_nothing_lost_in_two_days_is_a_report_too(tmp_path: Path):

@@ -77,3 +77,32 @@ def test_a_plan_for_a_smaller_fleet_says_that_more_is_lost(folder: Path, page: s
     assert "It places 16 vehicles" in small
     digits = plan.digits
     assert f"rides would be lost with 16 vehicles</dt><dd>{32:.{digits}f}</dd>" in small
+
+
+def test_what_is_saved_is_the_difference_of_what_is_shown():
+    from unmet.results import PlanFigures
+
+    plan = PlanFigures(None, 3, 10, 10, lost_usual=56.4, lost_target=45.6, saved=10.8)
+    assert plan.saved_as_shown == 10
+    small = replace(plan, lost_usual=5.64, lost_target=4.56, saved=1.08)
+    assert small.saved_as_shown == pytest.approx(1.0)
+
+
+def test_one_vehicle_is_not_several():
+    from unmet.results import PlanFigures, plan_sentences
+
+    one = PlanFigures(None, 1, 1, 1, lost_usual=5.0, lost_target=4.0, saved=1.0)
+    assert "1 vehicle at 1 place." in plan_sentences(one)[0]
+    assert "12 vehicles at 3 places." in plan_sentences(replace(one, vehicles=12, places=3))[0]
+
+
+def test_the_page_rounds_a_place_in_one_way(folder: Path, page: str):
+    import json
+    import re
+
+    from unmet.results.numbers import about, between
+
+    data = read_run(folder)
+    payload = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', page, re.S)[1])
+    for place, said in zip(data.places, payload["places"], strict=True):
+        assert (said["lost"], said["interval"]) == (about(place.lost), between(place.lost))

@@ -190,3 +190,17 @@ def test_rows_out_of_order_are_refused(copy: Path):
     order = np.argsort(columns["ds"], kind="stable")
     write_columns(copy / "lost.parquet", {name: one[order] for name, one in columns.items()}, about=about)
     assert "ordered by unique_id and ds" in refused(copy)
+
+
+def test_json_beyond_the_cap_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch):
+    from unmet.results import _read
+
+    monkeypatch.setattr(_read, "_MOST_JSON_BYTES", 10)
+    assert "is too large for a file of a run" in refused(copy)
+
+
+def test_csv_beyond_the_cap_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch):
+    from unmet.results import _read
+
+    monkeypatch.setattr(_read, "_MOST_CSV_BYTES", 10)
+    assert "is too large for a file of a run" in refused(copy)

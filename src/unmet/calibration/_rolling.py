@@ -41,8 +41,8 @@ def rolling_intervals(
     ----------
     y : observed values in order of time, shape (n,). Values of rows that are not exact are ignored.
     lower, upper : predicted ends of the interval, made without y of their own or later rows.
-    exact : flags of rows that show the latent value; by default all. Coverage holds if rows are censored *at
-        random*, and not if censoring depends on demand.
+    exact : flags of rows that show the latent value; by default all. Coverage holds if rows are censored
+        at random, and not if censoring depends on demand.
     window : number of rows to look back.
     least : if the window has fewer exact rows, use the latest `least` exact rows of the past.
     rate : how fast the level adapts; 0 for not at all.

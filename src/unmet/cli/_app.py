@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -15,12 +14,14 @@ from typer.core import TyperGroup
 from unmet.cli._errors import usage_line
 from unmet.cli._help import Command, HelpContext, columns
 from unmet.cli._signals import stop_in_one_line
+from unmet.cli._terminal import printable
 
 # The command `name` is the function `name` in unmet.cli._name; EXAMPLE in that file ends its help.
 COMMANDS = {
     "demo": "Show everything on a simulated city whose true demand is known.",
     "run": "Go from trips to latent demand, lost rides, forecast, plan and report.",
     "city": "Simulate a city: trips, feeds and the demand nobody saw.",
+    "formats": "List the file layouts that are recognised.",
     "panel": "Turn trips and feeds into a demand panel.",
     "fit": "Fit latent demand to a panel: model, backtest, calibration, lost rides.",
     "forecast": "Forecast quantiles of demand.",
@@ -38,17 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments[:1] in ([], ["help"]):
         arguments = [*arguments[1:2], "--help"]
-    # The service ends its connections first when a signal arrives, and decides about the exit code itself.
-    own = (
-        nullcontext()
-        if arguments[0] == "serve"
-        else stop_in_one_line(f"unmet {arguments[0]}", called_by_shell)
-    )
     try:
-        with own:
-            code = application().main(arguments, prog_name="unmet", standalone_mode=False)
+        with stop_in_one_line(f"unmet {arguments[0]}", called_by_shell):
+            code = application().main(arguments, prog_name="unmet", standalone_mode=False, obj=arguments)
     except typer.TyperException as wrong:
-        print(usage_line(wrong), file=sys.stderr)
+        print(printable(usage_line(wrong)), file=sys.stderr)
         raise SystemExit(2) from None
     raise SystemExit(code or 0)
 

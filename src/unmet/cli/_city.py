@@ -102,6 +102,8 @@ def _summarise(made: Any, files: list[Path], output: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from unmet.cli._terminal import shown
+
     truth, settings = made.truth, made.settings
     requests, lost, rival = (int(x.sum()) for x in (truth.latent, truth.lost, truth.rival))
 
@@ -129,7 +131,7 @@ def _summarise(made: Any, files: list[Path], output: Path) -> None:
         table.add_row(*row)
     console = Console(highlight=False)
     console.print(table)
-    console.print(f"{len(files)} files in {output}:", soft_wrap=True)
+    console.print(f"{len(files)} files in {shown(output)}:", soft_wrap=True)
     own = [path for path in files if path.parent == output]
     for path in own:
         console.print(f"  {path.name}  ({path.stat().st_size / 1e3:,.0f} kB)", soft_wrap=True)

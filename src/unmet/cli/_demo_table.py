@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 def tell(data: SyntheticData, results: list[Result], preparing: float, files: list[Path]) -> None:
     """Print the results; readable from 60 columns on."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from unmet.cli._terminal import shown
 
     console = Console(highlight=False)
     table = Table(box=None, header_style="bold", padding=(0, 3 if console.width >= 80 else 1, 0, 0))
@@ -49,7 +50,7 @@ def tell(data: SyntheticData, results: list[Result], preparing: float, files: li
         f"{error['Multi-CQNN']}, the default of unmet by [bold]{error['unmet']}[/bold]; the same model shown "
         f"every latent value (the oracle) by {error['oracle']}."
     )
-    console.print(f"Figure: {escape(str(files[0]))} (and {escape(files[1].suffix)})", soft_wrap=True)
+    console.print(f"Figure: {shown(files[0])} (and {shown(files[1].suffix)})", soft_wrap=True)
     if preparing > 2:
         console.print(
             f"Preparing programs took {preparing:.0f} s; compiled ones are kept for the next run.",

@@ -8,6 +8,7 @@ of an argument counts as one if it is written as a keyword ("give weather= too")
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import typer
+
+from unmet.cli._terminal import printable
 
 # Arguments of the library whose option has a different name.
 OPTIONS = {
@@ -56,7 +59,7 @@ def one_line(context: Any) -> Iterator[None]:
     quiet = bool(context.params.get("quiet"))
 
     def say(words: str) -> None:
-        print(f"{context.command_path}: {' '.join(words.splitlines())}", file=sys.stderr)
+        print(f"{context.command_path}: {printable(' '.join(words.splitlines()))}", file=sys.stderr)
 
     def tell(message: Warning | str, *more: Any) -> None:
         if not quiet:
@@ -65,7 +68,10 @@ def one_line(context: Any) -> Iterator[None]:
     with warnings.catch_warnings(), _no_progress() if quiet else nullcontext():
         warnings.showwarning = tell  # type: ignore[assignment]
         try:
-            yield
+            from unmet.runs import naming_extras
+
+            with naming_extras():
+                yield
         except BrokenPipeError:
             raise  # the reader has gone: Typer ends quietly
         except Exception as problem:
@@ -92,6 +98,8 @@ def _no_progress() -> Any:
 
 def _words(problem: Exception, context: Any) -> str | None:
     """Return what to tell about a problem; None if it is a bug."""
+    from unmet.runs import MissingExtraError
+
     if isinstance(problem, KeyError):
         return (
             f"a file of the run lacks {problem}: it is damaged or belongs to a different run; "
@@ -101,21 +109,52 @@ def _words(problem: Exception, context: Any) -> str | None:
         return f"not enough memory ({problem or 'none is left'}); use less data or a larger machine."
     if _database_memory(problem):
         return "the database needs more memory than --memory allows; raise it."
-    if not isinstance(problem, ValueError | OSError) and not _of_database(problem):
+    if isinstance(problem, MissingExtraError):
+        return str(problem)
+    if (
+        not isinstance(problem, ValueError | OSError)
+        and not _of_database(problem)
+        and not _of_worker(problem)
+    ):
         return None
     parameters = {one.opts[0]: one for one in context.command.params if one.param_type_name == "option"}
     options = {one.name: option for option, one in parameters.items()}
     options |= {name: option for name, option in OPTIONS.items() if option in parameters}
-    words = in_options(str(problem), options)
+    words = in_options(getattr(problem, "problem", None) or str(problem), options)
+    words += _remedy(problem, context)
     folder = context.params.get("folder")
     if folder is not None:  # the library does not know which folder its model came from
         words = re.sub(r"`unmet (fit|forecast|plan|report)`", rf"`unmet \1 {folder}`", words)
     return _config_of(context, parameters.get(words.split(" ")[0])) + words
 
 
+def _remedy(problem: Exception, context: Any) -> str:
+    """Return the command line that would read a file whose layout is unknown; nothing for other problems."""
+    arguments = context.find_root().obj
+    columns = getattr(problem, "remedy", None)
+    if not columns or not isinstance(arguments, list):
+        return ""
+    more = []
+    for name, found in columns.items():
+        more += [
+            f"--{name.replace('_', '-')}",
+            ",".join(f"{field}={column}" for field, column in found.items()),
+        ]
+    if context.params.get("zone") is None and context.params.get("times") == "local":
+        more += ["--times", "utc"]
+    return f". Try: {shlex.join(['unmet', *arguments, *more])}"
+
+
 def _of_database(problem: BaseException) -> bool:
     """Whether DuckDB raised it."""
     return type(problem).__module__.split(".")[0] in ("duckdb", "_duckdb")
+
+
+def _of_worker(problem: BaseException) -> bool:
+    """Whether a worker process died, which says nothing about our code."""
+    from unmet.runs import WorkerDiedError
+
+    return isinstance(problem, WorkerDiedError)
 
 
 def _database_memory(problem: BaseException | None) -> bool:

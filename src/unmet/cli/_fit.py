@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unmet.cli import _options as options
+from unmet.cli._terminal import printable
 
 EXAMPLE = "Example: unmet fit panel.parquet --stations station_information.json -o out"
 
@@ -25,7 +26,9 @@ def fit(
     ] = None,
     stations: options.Stations = None,
     network: options.Network = None,
+    self_check: options.SelfCheck = True,
     seed: options.Seed = 0,
+    max_reject_share: options.MaxRejectShare = 0.01,
     jobs: options.Jobs = -1,
     replace: options.Replace = False,
     config: options.Config = None,
@@ -45,12 +48,14 @@ def fit(
         output=output,
         stations=stations,
         network=network,
+        self_check=self_check,
         seed=seed,
+        max_reject_share=max_reject_share,
         jobs=jobs,
         replace=replace,
         progress=False if quiet else None,
     )
     tell(made, as_json=as_json, quiet=quiet, fit_only=True)
     if not (as_json or quiet):
-        folder = made.folder
+        folder = printable(made.folder)
         print(f"Next: unmet forecast {folder}, unmet plan {folder}, unmet report {folder}")

@@ -1,6 +1,7 @@
 """`unmet forecast`: quantiles of demand for the periods to come."""
 
 from unmet.cli import _options as options
+from unmet.cli._terminal import printable
 
 EXAMPLE = "Example: unmet forecast out --horizon 168"
 
@@ -8,16 +9,17 @@ EXAMPLE = "Example: unmet forecast out --horizon 168"
 def forecast(
     folder: options.RunFolder,
     horizon: options.Horizon = None,
+    covariates: options.Covariates = None,
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Forecast demand with the model of a run.
 
-    Writes forecast.parquet with one column per quantile.
+    Writes forecast.parquet with one column per quantile. Public holidays are known if the panel has them.
     """
     from unmet import pipeline
 
-    made = pipeline.forecast(folder, horizon=horizon)
+    made = pipeline.forecast(folder, horizon=horizon, covariates=covariates)
     if not quiet:
         from rich.console import Console
 
@@ -28,4 +30,4 @@ def forecast(
             f"Expected demand in the next {periods:,} {made.by}s: {expected:,.0f} rides "
             f"at {places:,} {'place' if places == 1 else 'places'}."
         )
-        print(f"Written: {folder / 'forecast.parquet'}")
+        print(f"Written: {printable(folder / 'forecast.parquet')}")

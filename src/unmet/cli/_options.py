@@ -89,9 +89,23 @@ Network = Annotated[  # commands get plain texts: a run writes them into its rec
         help="Fit this network. Repeat it to choose among several on validation data.",
     ),
 ]
+Covariates = Annotated[
+    Path | None,
+    in_demand(
+        metavar="FILE",
+        help="Forecast with what is known ahead, such as a weather forecast, by local day or hour.",
+    ),
+]
 Horizon = Annotated[
     int | None,
     in_demand(min=1, metavar="N", show_default="168 hours or 28 days", help="Number of periods to forecast."),
+]
+SelfCheck = Annotated[
+    bool,
+    in_demand(
+        "--self-check/--no-self-check",
+        help="Hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.",
+    ),
 ]
 Seed = Annotated[int, in_demand(min=0, metavar="N", help="Seed of every random draw.")]
 
@@ -99,6 +113,7 @@ Fleet = Annotated[
     int | None,
     in_plan(
         min=0,
+        max=1_000_000,
         metavar="N",
         show_default="as many as are usually there",
         help="Number of vehicles to distribute.",
@@ -120,17 +135,59 @@ CostIdle = Annotated[
     float, in_plan(metavar="COST", callback=_cost, help="With --free: cost of an idle vehicle per day.")
 ]
 COST_LOST, COST_IDLE = 1.0, 0.1
+MaxMove = Annotated[float, in_plan(metavar="KM", help="Plan no move over more than this distance.")]
+MAX_MOVE = 20.0
 
 ColumnsOption = Annotated[
     str | None,
     in_reading(
         "--columns",
         metavar="FIELD=COLUMN,…",
-        help="Name the columns of an unknown layout, for instance start=Departure,station=From.",
+        help="Name the columns of trips in an unknown layout, for instance start=Departure,station=From.",
+    ),
+]
+StatusColumns = Annotated[
+    str | None,
+    in_reading(
+        metavar="FIELD=COLUMN,…",
+        help="Name the columns of an unknown status file: place=Stop,at=When,available=Bikes.",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    in_reading(
+        metavar="NAME", show_default="told by the bytes", help="Encoding of text files, for instance cp949."
+    ),
+]
+DayFirst = Annotated[
+    bool | None,
+    in_reading(
+        "--day-first/--month-first",
+        show_default="told by all files of a layout",
+        help="Order of day and month in dates such as 3/4/2019.",
+    ),
+]
+MinDuration = Annotated[
+    str,
+    in_reading(
+        metavar="TIME",
+        show_default="1 minute",
+        help="Set aside shorter rides that end where they began; 0 keeps them all.",
     ),
 ]
 Keep = Annotated[
-    list[str] | None, in_reading(metavar="COLUMN=VALUE", help="Keep only trips with this value. Repeatable.")
+    list[str] | None,
+    in_reading(
+        metavar="COLUMN=VALUE",
+        help="Keep only trips, or stations with their trips and status, with this value. Repeatable.",
+    ),
+]
+Area = Annotated[
+    str | None,
+    in_places(
+        metavar="LAT,LNG,KM|FILE",
+        help="Keep only what lies within KM of a point, or in the polygon of a GeoJSON file.",
+    ),
 ]
 WeatherKeep = Annotated[
     list[str] | None,
@@ -148,8 +205,20 @@ MaxRejectShare = Annotated[
 ]
 Memory = Annotated[str, in_reading(metavar="SIZE", help="Memory limit of the database.")]
 
+Cache = Annotated[
+    bool,
+    in_reading(
+        "--cache/--no-cache", help="Keep what was read in the folder, so that only added files are read."
+    ),
+]
+
 Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the report.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Start over if the folder holds a different run.")]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace", help="Start over if the folder holds a different run. Files can be added without it."
+    ),
+]
 Jobs = Annotated[int, typer.Option(metavar="N", help="Number of worker processes; -1 means one per core.")]
 Config = Annotated[
     Path | None,

@@ -28,11 +28,16 @@ def panel(
     by: options.By = "hour",
     hubs: options.Hubs = None,
     cells: options.Cells = None,
+    area: options.Area = None,
     holidays: options.Holidays = None,
     calendar: Annotated[
         bool, options.in_places("--calendar/--no-calendar", help="Add local hour, weekday and month.")
     ] = True,
     columns: options.ColumnsOption = None,
+    status_columns: options.StatusColumns = None,
+    encoding: options.Encoding = None,
+    day_first: options.DayFirst = None,
+    min_duration: options.MinDuration = "60",
     keep: options.Keep = None,
     weather_keep: options.WeatherKeep = None,
     max_gap: options.MaxGap = None,

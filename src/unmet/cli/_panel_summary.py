@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-_MOST = 5
+_MOST, _MOST_NOTES = 5, 10
 
 
 def as_data(reports: dict[str, Any], built: Any, output: Path, picture: Path | None) -> dict[str, Any]:
@@ -19,8 +19,9 @@ def as_data(reports: dict[str, Any], built: Any, output: Path, picture: Path | N
 def print_summary(reports: dict[str, Any], built: Any, output: Path, picture: Path | None) -> None:
     """Print what a person wants to know; readable from 60 columns on."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from unmet.cli._terminal import shown
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
@@ -28,7 +29,7 @@ def print_summary(reports: dict[str, Any], built: Any, output: Path, picture: Pa
     table.add_column(overflow="fold")
 
     def row(label: str, value: str, note: str = "", bold: bool = False) -> None:
-        table.add_row(f"[bold]{label}[/bold]" if bold else label, value, escape(note))
+        table.add_row(f"[bold]{label}[/bold]" if bold else label, value, shown(note))
 
     trips = reports["trips"]
     row(
@@ -42,7 +43,7 @@ def print_summary(reports: dict[str, Any], built: Any, output: Path, picture: Pa
     if trips.duplicates:
         row("  repeated", f"{trips.duplicates:,}", "rides that appear twice, counted once")
     if trips.left_out:
-        row("  left out", f"{trips.left_out:,}", "by --keep")
+        row("  left out", f"{trips.left_out:,}", "by --keep or --area")
     row("  rides", f"{trips.rides:,}", f"of {trips.vehicles:,} vehicles" if trips.vehicles else "")
     row("rides", f"{trips.rides:,}", "", bold=True)
     if trips.rides != built.rides:
@@ -65,7 +66,7 @@ def print_summary(reports: dict[str, Any], built: Any, output: Path, picture: Pa
     row(
         "  censored",
         f"{built.rows_censored / max(1, built.rows):.1%}",
-        f"{built.rows_censored:,} rows ran out of stock",
+        f"{built.rows_censored:,} rows ran out of stock{', or may have' if built.rows_inferred else ''}",
     )
     if built.rows_inferred:
         why = f"from {built.inferred_from}" if built.inferred_from else "where the feed has gaps"
@@ -79,11 +80,14 @@ def print_summary(reports: dict[str, Any], built: Any, output: Path, picture: Pa
         row(f"  {label}", f"{getattr(built, f'share_{label}'):.1%}")
     console = Console(highlight=False)
     console.print(table)
-    for note in [note for report in reports.values() for note in report.notes][:_MOST]:
-        console.print(f"note: {escape(note)}")
-    console.print(f"Written: {escape(str(output))}", soft_wrap=True)
+    notes = [note for report in reports.values() for note in report.notes]
+    for note in notes[-_MOST_NOTES:]:  # what was judged over all files comes last
+        console.print(f"note: {shown(note)}")
+    if len(notes) > _MOST_NOTES:
+        console.print(f"and {len(notes) - _MOST_NOTES} more notes with --json")
+    console.print(f"Written: {shown(output)}", soft_wrap=True)
     if picture is not None:
-        console.print(f"Drawn: {escape(str(picture))}", soft_wrap=True)
+        console.print(f"Drawn: {shown(picture)}", soft_wrap=True)
 
 
 def _many(word: str, number: int) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from unmet.cli import _options as options
+from unmet.cli._terminal import printable
 
 EXAMPLE = (
     "Example: unmet paper bikes --full --trips trips.csv.gz --stations stations.csv "
@@ -32,7 +33,8 @@ def paper(
     into: Annotated[
         Path | None,
         options.in_files(
-            metavar="FILE", help="Also insert the tables between their markers in this Markdown file."
+            metavar="PATH",
+            help="Also insert the tables between their markers in this Markdown file or folder.",
         ),
     ] = None,
     smoke: Annotated[
@@ -99,7 +101,7 @@ def paper(
     if into is not None:
         insert_tables(into, folder, done)
     if not quiet:
-        print(f"Written to {folder}")
+        print(f"Written to {printable(folder)}")
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ def plan(
     free: options.Free = False,
     cost_lost: options.CostLost = options.COST_LOST,
     cost_idle: options.CostIdle = options.COST_IDLE,
+    max_move: options.MaxMove = options.MAX_MOVE,
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -21,6 +22,8 @@ def plan(
     from unmet import pipeline
     from unmet.cli._plan_table import show_plan
 
-    made = pipeline.plan(folder, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free)
+    made = pipeline.plan(
+        folder, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free, max_move=max_move
+    )
     if not quiet:
         show_plan(made)

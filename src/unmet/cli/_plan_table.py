@@ -10,13 +10,14 @@ _SHOWN = 10
 def show_plan(run: Run) -> None:
     """Print what the plan saves and its best moves; readable from 60 columns on."""
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from unmet.cli._terminal import shown
 
     console = Console(highlight=False)
     plan, moves = run.planned, run.rows("moves")
     for line in [] if plan is None else plan_sentences(plan):
-        console.print(escape(line))
+        console.print(shown(line))
     if moves:
         table = Table(box=None, padding=(0, 2, 0, 0), title=None)
         table.add_column("from", overflow="fold")
@@ -24,9 +25,9 @@ def show_plan(run: Run) -> None:
         table.add_column("vehicles", justify="right", no_wrap=True)
         table.add_column("rides saved", justify="right", no_wrap=True)
         for row in moves[:_SHOWN]:
-            ends = (escape(row.get(f"{end}_name") or row[end]) for end in ("from", "to"))
+            ends = (shown(row.get(f"{end}_name") or row[end]) for end in ("from", "to"))
             table.add_row(*ends, f"{row['vehicles']:,}", f"{row['rides_saved']:.2f}")
         console.print(table)
         console.print("Moves start from the usual stock of the last four weeks and ignore distance.")
     for name in ("plan.csv", "moves.csv"):
-        console.print(f"Written: {escape(str(run.folder / name))}", soft_wrap=True)
+        console.print(f"Written: {shown(run.folder / name)}", soft_wrap=True)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from unmet.cli import _options as options
+from unmet.cli._terminal import printable
 
 EXAMPLE = "Example: unmet report out --title 'Jersey City, winter' --open"
 
@@ -26,4 +27,4 @@ def report(
 
         webbrowser.open(page.resolve().as_uri())
     if not quiet:
-        print(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)")
+        print(f"Written: {printable(page)} ({page.stat().st_size / 1e6:.1f} MB)")

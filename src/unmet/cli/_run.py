@@ -19,20 +19,29 @@ def run(
     by: options.ByHourOrDay = "hour",
     hubs: options.Hubs = None,
     cells: options.Cells = None,
+    area: options.Area = None,
     holidays: options.Holidays = None,
     network: options.Network = None,
     horizon: options.Horizon = None,
+    covariates: options.Covariates = None,
+    self_check: options.SelfCheck = True,
     seed: options.Seed = 0,
     fleet: options.Fleet = None,
     free: options.Free = False,
     cost_lost: options.CostLost = options.COST_LOST,
     cost_idle: options.CostIdle = options.COST_IDLE,
+    max_move: options.MaxMove = options.MAX_MOVE,
     columns: options.ColumnsOption = None,
+    status_columns: options.StatusColumns = None,
+    encoding: options.Encoding = None,
+    day_first: options.DayFirst = None,
+    min_duration: options.MinDuration = "60",
     keep: options.Keep = None,
     weather_keep: options.WeatherKeep = None,
     max_gap: options.MaxGap = None,
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
+    cache: options.Cache = True,
     title: options.Title = None,
     jobs: options.Jobs = -1,
     replace: options.Replace = False,
@@ -43,7 +52,7 @@ def run(
     """Go from trips and feeds to latent demand, lost rides, a forecast, a plan and a report.
 
     Runs panel, fit, forecast, plan and report in one folder. Run it again and it repeats only the steps whose
-    inputs or options changed.
+    inputs or options changed. Add trip or status files to the same command and it reads only those.
     """
     given = {name: value for name, value in locals().items() if name not in ("config", "as_json", "quiet")}
     from unmet import pipeline

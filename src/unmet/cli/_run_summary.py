@@ -16,12 +16,15 @@ def tell(run: Run, *, as_json: bool, quiet: bool, fit_only: bool = False) -> Non
         print(json.dumps(summary.as_dict(), indent=2))
         return
     from rich.console import Console
-    from rich.markup import escape
+
+    from unmet.cli._terminal import shown
 
     console = Console(highlight=False)
     if run.kept:
         console.print(f"Nothing changed for {', '.join(run.kept)}: kept from before.")
+    for line in run.told:
+        console.print(shown(line))
     for line in sentences(summary):
-        console.print(escape(line))
+        console.print(shown(line))
     for path in summary.files:
-        console.print(f"  {escape(str(path))}", soft_wrap=True)
+        console.print(f"  {shown(path)}", soft_wrap=True)

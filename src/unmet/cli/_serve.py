@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from unmet.cli import _options as options
+from unmet.cli._terminal import printable
 
 EXAMPLE = "Example: unmet serve out --port 8765 --open"
 
@@ -37,7 +38,7 @@ def serve(
     """
     from unmet.serve import serve as listen
 
-    listen(
+    stopped_by = listen(
         folder,
         host,
         port,
@@ -46,10 +47,12 @@ def serve(
         open_browser=open_browser,
         say=_silent if quiet else _say,
     )
+    if stopped_by is not None:
+        raise typer.Exit(128 + stopped_by)
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)
+    print(printable(line), flush=True)
 
 
 def _silent(line: str) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+_MOST_BYTES = 2**20
+
 
 def read_toml(context: typer.Context, value: Path | None) -> Path | None:
     """Take the options in a TOML file as defaults; options on the command line win."""
@@ -16,12 +18,20 @@ def read_toml(context: typer.Context, value: Path | None) -> Path | None:
         return None
     import tomllib
 
+    from unmet.runs import read_regular
+
     try:
-        found: dict[str, Any] = tomllib.loads(value.read_text(encoding="utf-8"))
+        text = read_regular(value, _MOST_BYTES)
     except OSError as error:
         raise typer.BadParameter(f"{value}: {error.strerror}") from None
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    try:
+        found: dict[str, Any] = tomllib.loads(text.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise typer.BadParameter(f"{value} is not TOML: {error}") from None
+    except RecursionError:
+        raise typer.BadParameter(f"{value} is not TOML: nested too deeply") from None
     known: dict[str, Any] = {}
     for parameter in context.command.params:
         if parameter.name != "config":

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'unmet.datasets' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    from unmet.runs import naming_extras
+
+    with naming_extras():
+        value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -7,11 +7,18 @@ if TYPE_CHECKING:
     from unmet.forecasting._files import load_demand
     from unmet.forecasting._fit import fit_demand
     from unmet.forecasting._model import LEVELS, DemandModel
+    from unmet.forecasting._self_check import SelfCheck
 
 # Loaded on first use: fitting imports SciPy and scikit-learn.
-_HOMES = {"fit_demand": "_fit", "load_demand": "_files", "DemandModel": "_model", "LEVELS": "_model"}
+_HOMES = {
+    "fit_demand": "_fit",
+    "load_demand": "_files",
+    "DemandModel": "_model",
+    "LEVELS": "_model",
+    "SelfCheck": "_self_check",
+}
 
-__all__ = ["LEVELS", "DemandModel", "fit_demand", "load_demand"]
+__all__ = ["LEVELS", "DemandModel", "SelfCheck", "fit_demand", "load_demand"]
 
 
 def __getattr__(name: str) -> Any:

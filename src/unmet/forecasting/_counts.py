@@ -38,6 +38,13 @@ def log_mass(y: Floats, mean: Floats, shape: Floats) -> Floats:
     )
 
 
+def draw_counts(rng: np.random.Generator, mean: Floats, groups: float) -> NDArray[np.int64]:
+    """Draw counts with this mean and a variance of `groups` times it; 1: people who come one by one."""
+    if groups != 1:
+        mean = (groups - 1) * rng.standard_gamma(mean / (groups - 1))
+    return rng.poisson(mean)
+
+
 def count_quantiles(levels: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> Floats:
     """Return quantiles of N + U for negative-binomial N and uniform U.
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unmet.calendar import check_zone
 from unmet.calibration import LevelMap
+from unmet.forecasting._ahead import RecentEffects
+from unmet.forecasting._day_spread import DaySpread
 from unmet.forecasting._inputs import Scores
 from unmet.forecasting._model import DemandModel
 from unmet.forecasting._network import Network
@@ -18,10 +21,39 @@ from unmet.forecasting._rates import RateModel
 from unmet.forecasting._shocks import Shocks
 from unmet.forecasting._spill import Spill
 from unmet.forecasting._terms import TimeTerms
-from unmet.runs import ModelFileError, load_model, save_model
+from unmet.runs import ModelFileError, check_shape, load_model, save_model
 
 KIND = "demand"
-VERSION = 2
+VERSION = 3
+_BAND = {
+    "low": (None, "number"),
+    "high": (None, "number"),
+    "identified_up_to": "number",
+    "rows": "count",
+    "level": [(None, "number")],
+    "nominal": ["share"],
+    "at_risk": ["count"],
+}
+_SHOCKS = dict.fromkeys(("variance", "persistence", "groups"), "number")
+_LAW = {**dict.fromkeys(("share", "walk", "error", "weight"), "number"), "law": "text", "others": ["any"]}
+_TERM = {"lowest": "number", "highest": "number", "knots": ["number"], "usual": ["number"]}
+_SHAPE = {
+    **dict.fromkeys(("kind", "zone", "by", "last", "network"), "text"),
+    "version": "count",
+    "seed": "count",
+    "holidays": (None, "text"),
+    "days": {"ordinary": "number", "holiday": "number", "seen": "count"},
+    "levels": ["share"],
+    "places": ["text"],
+    "unused": ["text"],
+    "shocks": _SHOCKS,
+    "city": _SHOCKS,
+    "city_state": ["number"],
+    "spill": [_LAW],
+    "terms": {"columns": {"*": _TERM}, "last": "number", "seasonal": "flag"},
+    "map": [_BAND],
+    "daily_map": (None, [_BAND]),
+}
 _RATES = ("level", "cell", "week", "loading", "factor", "slope")
 
 
@@ -37,11 +69,13 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
         "by": model.by,
         "last": str(model.last),
         "seed": model.seed,
+        "holidays": model.holidays,
+        "days": asdict(model.days),
         "network": model.network_name,
         "shocks": asdict(parametric.shocks),
         "city": asdict(parametric.city),
         "city_state": list(model.city_state),
-        "spill": asdict(parametric.spill),
+        "spill": [asdict(law) | {"others": []} for law in parametric.spill.laws],
         "terms": {
             "columns": parametric.terms.columns,
             "last": parametric.terms.last,
@@ -54,12 +88,17 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
     arrays = {f"rates.{name}": getattr(parametric.rates, name) for name in _RATES}
     arrays |= {"terms.centre": parametric.terms.centre, "terms.scale": parametric.terms.scale}
     arrays |= {"shock_mean": model.shock_mean, "shock_variance": model.shock_variance, "short": model.short}
-    arrays["weather_gap"] = model.weather_gap
+    arrays |= {"recent.hour": model.recent.hour, "recent.effect": model.recent.effect}
     arrays |= {"scores": model.scores.score, "scores_censored": model.scores.censored}
     if model.network is not None:
         model.network.model.save(Path(folder) / "network")
         arrays |= {"inputs.low": model.network.low, "inputs.high": model.network.high}
     save_model(folder, config, {name: np.ascontiguousarray(values) for name, values in arrays.items()})
+
+
+def _spill(saved: list[dict[str, Any]]) -> Spill:
+    best, *others = (Spill(**{**law, "others": ()}) for law in saved)
+    return replace(best, others=tuple(others))
 
 
 def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
@@ -84,6 +123,8 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             f"{VERSION}; fit again with `unmet fit`"
         )
     try:
+        check_shape(config, _SHAPE, "model")
+        _check_arrays(config, arrays)
         terms = TimeTerms(
             config["terms"]["columns"],
             arrays["terms.centre"],
@@ -95,7 +136,7 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             RateModel(*(arrays[f"rates.{name}"] for name in _RATES)),
             Shocks(**config["shocks"]),
             Shocks(**config["city"]),
-            Spill(**config["spill"]),
+            _spill(config["spill"]),
             terms,
         )
         daily = config["daily_map"]
@@ -117,13 +158,49 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             short=arrays["short"],
             map=LevelMap.from_dicts(config["map"]),
             daily_map=None if daily is None else LevelMap.from_dicts(daily),
-            weather_gap=arrays["weather_gap"],
+            recent=RecentEffects(arrays["recent.hour"], arrays["recent.effect"]),
+            days=DaySpread(**config["days"]),
+            holidays=config["holidays"],
             seed=int(config["seed"]),
             unused=tuple(config["unused"]),
         )
     except ModelFileError as error:  # of the network
         raise ModelFileError(f"{error}; fit again with `unmet fit`") from None
-    except (KeyError, TypeError, IndexError, ValueError) as error:
+    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
         raise ModelFileError(
             f"{folder} holds an incomplete demand model ({error}); fit again with `unmet fit`"
         ) from None
+
+
+def _check_arrays(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Raise ValueError unless the parts of a model fit each other."""
+    places = len(config["places"])
+    if config["by"] not in ("hour", "day") or not places or len(set(config["places"])) != places:
+        raise ValueError("its places or periods make no sense")
+    levels = np.array(config["levels"])
+    if not len(levels) or (np.diff(levels) <= 0).any() or len(config["city_state"]) != 2:
+        raise ValueError("its levels make no sense")
+    check_zone(config["zone"])
+    for known in config["terms"]["columns"].values():
+        if len(known["usual"]) != 24:
+            raise ValueError("its usual weather is not by hour")
+    shapes = {name: array.shape for name, array in arrays.items()}
+    cells, rank = shapes["rates.factor"]
+    terms, past = shapes["rates.slope"], shapes["scores"]
+    wanted = {
+        **dict.fromkeys(("rates.level", "shock_mean", "shock_variance", "short"), (places,)),
+        "rates.loading": (places, rank),
+        "rates.cell": (cells,),
+        "terms.centre": terms,
+        "terms.scale": terms,
+        "scores": (places, *past[1:]),
+        "scores_censored": past,
+    }
+    wrong = [name for name, shape in wanted.items() if shapes[name] != shape]
+    if wrong or len(past) != 2 or len(terms) != 1:
+        raise ValueError(
+            f"array {(wrong or ['scores'])[0]} has another shape than the places and periods ask for"
+        )
+    odd = [name for name, array in arrays.items() if (array.dtype == bool) != (name == "scores_censored")]
+    if odd:
+        raise ValueError(f"array {odd[0]} is of another type")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,16 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.forecasting._ahead import recent_effects
 from unmet.forecasting._backtest import Backtest, backtest
 from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
-from unmet.forecasting._grid import Grid, make_grid
+from unmet.forecasting._day_spread import day_spread
+from unmet.forecasting._grid import Grid, at_worst, make_grid
 from unmet.forecasting._inputs import WEEKS_BACK
-from unmet.forecasting._lost_rides import estimate_lost
+from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network
-from unmet.forecasting._parametric import Parametric, fit_parametric, weather_gap
+from unmet.forecasting._parametric import Parametric, fit_parametric, look_back
+from unmet.forecasting._self_check import SelfCheck, check_itself
 from unmet.forecasting._spill import Neighbours, find_neighbours
 from unmet.forecasting._views import make_view, training_rows
 from unmet.runs import progress as progress_bar
@@ -27,6 +31,7 @@ from unmet.runs import run_shards
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
+_PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
 _LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
 
 
@@ -40,6 +45,7 @@ def fit_demand(
     backtest_days: int = 28,
     baselines: bool = True,
     never_available: str = "raise",
+    lowered: Any = None,
     jobs: int = 1,
     progress: bool | None = None,
 ) -> DemandModel:
@@ -58,6 +64,9 @@ def fit_demand(
     baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
         "keep" treats places that never had a vehicle like the average place.
+    lowered : the panel with virtual stock-outs, or the path of its file (lowered.parquet of a run). With it,
+        the model estimates the rides that these hide, and intervals of totals grow by the factor by which
+        they missed; see ``self_check`` of the model.
     jobs : number of processes.
     progress : show a progress bar. By default only in a terminal.
 
@@ -77,28 +86,30 @@ def fit_demand(
         raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
     grid = make_grid(panel, never_available=never_available)
     near = _neighbours(grid, stations)
-    spare = len(grid.ds) // grid.per_day - _USUAL_TRAINING_DAYS
+    tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
+    spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
     days = min(backtest_days, max(7, spare // 7 * 7))
-    tasks: list[tuple[str, Grid, Neighbours | None, tuple[str, ...], int, int]] = [
-        ("aware", grid, near, tuple(networks), days, seed)
-    ]
+    tasks: list[tuple[Any, ...]] = [("aware", tested, near, tuple(networks), days, seed)]
+    if lowered is not None:
+        tasks.append(("self_check", grid, *_read_lowered(lowered), seed))
     if baselines:
         least = ("linear" if "linear" in networks else networks[0],)
-        seen = grid.known & ~grid.censored
+        seen = tested.known & ~tested.censored
         rivals = ["unaware"]
-        if seen[:, : len(grid.ds) - days * grid.per_day].sum() >= _LEAST_SEEN:
+        if seen[:, : len(tested.ds) - days * grid.per_day].sum() >= _LEAST_SEEN:
             rivals.append("dropped")  # else it would be left with nothing to learn from
-        tasks += [(name, _blinded(grid, name), None, least, days, seed) for name in rivals]
-    results: dict[str, tuple[Backtest, Parametric]] = {}
+        tasks += [(name, _blinded(tested, name), None, least, days, seed) for name in rivals]
+    results: dict[str, Any] = {}
     with progress_bar(len(tasks) + 1, "Demand", "fits", shown=progress) as bar:
         for index, result in run_shards(_run, tasks, jobs=jobs):
             results[tasks[index][0]] = result
             bar.advance()
         test, model = results["aware"]
-        measures = _compare(grid, results, wanted)
+        check: SelfCheck | None = results.pop("self_check", None)
+        measures = _compare(tested, results, wanted)
         chosen = next(entry for entry in measures if entry["chosen"])["network"]
-        found = calibrate(grid, test, chosen, wanted)
-        fitted = _finish(grid, near, test, model, chosen, found, wanted, seed)
+        found = calibrate(tested, test, chosen, wanted)
+        fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check)
         bar.advance()
     if found.account["assumption"]["warn"]:
         warnings.warn(
@@ -111,7 +122,20 @@ def fit_demand(
     return replace(fitted, measures=measures)
 
 
-def _run(task: tuple[str, Grid, Neighbours | None, tuple[str, ...], int, int]) -> tuple[Backtest, Parametric]:
+def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
+    """Return the columns of a lowered panel, and how many vehicles it holds back."""
+    if isinstance(given, (str, os.PathLike)):
+        from unmet.mobility import read_panel
+
+        given = read_panel(given)
+    if "reserve" not in given.about:
+        raise ValueError("lowered does not say how many vehicles it holds back; build it with `unmet run`")
+    return given.columns, int(given.about["reserve"])
+
+
+def _run(task: tuple[Any, ...]) -> tuple[Backtest, Parametric] | SelfCheck:
+    if task[0] == "self_check":
+        return check_itself(*task[1:])
     name, grid, near, networks, days, seed = task
     return backtest(grid, near, networks, days, seed, use="exposure" if name == "aware" else "seen")
 
@@ -190,6 +214,7 @@ def _finish(
     found: Calibrated,
     levels: tuple[float, ...],
     seed: int,
+    check: SelfCheck | None,
 ) -> DemandModel:
     """Fit rates and the chosen network to the whole panel, estimate the past, and build the model."""
     model = fit_parametric(grid, near, start=model)
@@ -197,18 +222,22 @@ def _finish(
     network = fit_network(chosen, *training_rows(view, seed), seed)
     enough = grid.exposure.sum(axis=1) >= 50
     sure = found.map.identified_up_to(view.past.rate.reshape(-1)).reshape(grid.y.shape) >= levels[-1]
-    lost = estimate_lost(model, grid, view.past, sure & enough[:, None], seed)
+    error = NO_ERROR if check is None else AddedError(check.error_total, check.error_places)
+    most = _most_lost(grid, seed) if grid.bounded else None
+    lost = estimate_lost(
+        model, grid, view.past, sure & enough[:, None], seed, error=error, most=most, near=near
+    )
     daily_map, daily_rows, account = None, None, dict(found.account)
     if grid.per_day > 1:
-        mean, shape = sum_over_days(
-            test.mean, test.shape, model.shocks.persistence, grid.per_day, test.common
-        )
-        demand = lost.completed[:, test.first :].reshape(len(grid.places), -1, grid.per_day).sum(axis=-1)
-        daily_map, account["daily"], quantiles = calibrate_days(demand, mean, shape, levels, seed)
+        mean, shape = sum_over_days(test.mean, test.shape, model.shocks, grid.per_day, test.common)
+        part, whole = slice(test.first, grid.end), (len(grid.places), -1, grid.per_day)
+        demand = lost.completed[:, part].reshape(whole).sum(axis=-1)
+        known = np.all(grid.known[:, part].reshape(whole), axis=-1)
+        daily_map, account["daily"], quantiles = calibrate_days(demand, known, mean, shape, levels, seed)
         daily_rows = {
             "unique_id": np.repeat(grid.places, demand.shape[1]),
-            "ds": np.tile(grid.ds[test.first :: grid.per_day], len(grid.places)),
-            "demand": demand.reshape(-1),
+            "ds": np.tile(grid.ds[part][:: grid.per_day], len(grid.places)),
+            "demand": np.where(known, demand, np.nan).reshape(-1),
             "mean": mean.reshape(-1),
         }
         daily_rows |= {column_name(level): quantiles[:, k] for k, level in enumerate(levels)}
@@ -229,14 +258,31 @@ def _finish(
         short=view.short,
         map=found.map,
         daily_map=daily_map,
-        weather_gap=weather_gap(model, grid),
+        recent=recent_effects(model, grid),
+        days=day_spread(model, grid, view.past),
+        holidays=grid.holidays,
         seed=seed,
         daily_backtest=daily_rows,
-        backtest=_backtest_columns(grid, test, chosen, found, levels),
+        backtest=_backtest_columns(grid.until(grid.end), test, chosen, found, levels),
         calibration=account,
         past=lost,
+        self_check=check,
         unused=grid.unused,
     )
+
+
+def _most_lost(grid: Grid, seed: int) -> float:
+    """Return the upper end of the lost rides if a vehicle stood at a place only when it surely did.
+
+    Nobody walks to a neighbour then. Where hardly any time is sure, rates have no bound, and nor have lost
+    rides: infinity.
+    """
+    worst = at_worst(grid)
+    model = fit_parametric(worst)
+    past = look_back(model, worst)
+    found = estimate_lost(model, worst, past, worst.known, seed)
+    most = float(found.total["lost"]["q95"])
+    return most if most <= _PLAUSIBLE * grid.y.sum() else np.inf
 
 
 def _backtest_columns(

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.calendar import PlaceGrid, check_zone, lay_out
-from unmet.mobility import PANEL_COLUMNS
+from unmet.calendar import Calendar, PlaceGrid, check_zone, lay_out, make_calendar
+from unmet.mobility import FROM_COUNTS, PANEL_COLUMNS
 
 Floats = NDArray[np.float64]
 NEEDED = ("unique_id", "ds", "y", "censored", "exposure")
 LEAST_DAYS = 14
+HOLIDAY = "holiday"  # the covariate that marks public holidays
 # Columns of a panel that say what happened, and those of the calendar; all other numbers may explain demand.
 _NO_COVARIATES = {
     *(column.name for column in PANEL_COLUMNS),
@@ -33,20 +34,30 @@ class Grid:
         Ids (P,) and starts of periods (T,), naive UTC.
     y, exposure, threshold
         Pickups, share of time with a vehicle, stock that was certainly there (NaN where not known).
+    low, high
+        Bounds of the exposure: share of time in which a vehicle surely stood, and that not provably empty.
     censored, known
         Whether the place ran out; whether the row says anything (open and known throughout the period).
     open
         Share of the period in which the place was known and open.
+    bounded
+        Whether nothing tells where between the bounds the exposure lies: no feed and no vehicle ids.
     covariates
         Columns that are the same at all places, by name, shape (T,).
+    holidays
+        Region whose public holidays the column ``holiday`` marks; None if nobody says.
     unused
         Columns left out because they differ between places or are not numbers.
+    unseen
+        Share of the period whose demand is to be estimated; None: the known time without a vehicle.
     """
 
     places: NDArray[Any]
     ds: NDArray[Any]
     y: Floats
     exposure: Floats
+    low: Floats
+    high: Floats
     censored: NDArray[np.bool_]
     threshold: Floats
     known: NDArray[np.bool_]
@@ -54,20 +65,40 @@ class Grid:
     covariates: dict[str, Floats]
     zone: str
     by: str
+    holidays: str | None = None
     unused: tuple[str, ...] = ()
+    unseen: Floats | None = None
+    bounded: bool = False
 
     @property
     def per_day(self) -> int:
         return 24 if self.by == "hour" else 1
 
+    @property
+    def missing(self) -> Floats:
+        """The share of each period whose demand was not served and is to be estimated."""
+        return (1 - self.exposure) * self.known if self.unseen is None else self.unseen
+
+    @property
+    def calendar(self) -> Calendar:
+        """The local clock of the periods; holidays have the kind of day of a Sunday."""
+        return make_calendar(self.ds, self.zone, self.by, self.covariates.get(HOLIDAY))
+
+    @property
+    def end(self) -> int:
+        """End of the last day, counted back from the last period, of which anything is known."""
+        last = int(np.flatnonzero(self.known.any(axis=0))[-1])
+        return len(self.ds) - (len(self.ds) - 1 - last) // self.per_day * self.per_day
+
     def until(self, period: int) -> Grid:
         """Return the grid as it was before `period`."""
         cut = {
             name: getattr(self, name)[:, :period]
-            for name in ("y", "exposure", "censored", "threshold", "known", "open")
+            for name in ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
         }
         covariates = {name: values[:period] for name, values in self.covariates.items()}
-        return replace(self, ds=self.ds[:period], covariates=covariates, **cut)
+        unseen = None if self.unseen is None else self.unseen[:, :period]
+        return replace(self, ds=self.ds[:period], covariates=covariates, unseen=unseen, **cut)
 
 
 def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
@@ -110,10 +141,11 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
             "row for each place and period; build it with `unmet panel`"
         )
     _check_steps(ds, by)
-    days = len(ds) / (24 if by == "hour" else 1)
-    if days < LEAST_DAYS:
+    per_day = 24 if by == "hour" else 1
+    if len(ds) / per_day < LEAST_DAYS:
         raise ValueError(
-            f"panel covers {days:.1f} days; demand needs at least {LEAST_DAYS}: add more trip files"
+            f"panel covers {len(ds) / per_day:.1f} days; demand needs at least {LEAST_DAYS}: add more trip "
+            "files"
         )
 
     def matrix(name: str, default: float) -> Floats:
@@ -130,14 +162,27 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
                 f"panel column {name} must hold shares from 0 to 1, or NaN where nothing is known"
             )
     known = np.isfinite(exposure) & np.isfinite(y) & (seen > 0.99)
+    days = known.any(axis=0).sum() / per_day
+    if days < LEAST_DAYS:
+        raise ValueError(
+            f"panel knows something of only {days:.1f} days of {len(ds) / per_day:.1f}; demand needs at "
+            f"least {LEAST_DAYS}: add trip files and status records of the same days"
+        )
     # Pickups at a place that was never open contradict its feed; a rate cannot rest on them.
     known &= (np.where(known, exposure, 0.0).sum(axis=1) > 0)[:, None] | (y == 0)
     covariates, unused = _covariates(columns, layout)
+    used = allow_time(np.where(known, np.clip(exposure, 0, 1), 0.0), np.where(known, y, 0.0), by)
+    low, high = (
+        np.where(known & np.isfinite(bound), np.clip(bound, 0, 1), used)
+        for bound in (matrix("exposure_low", np.nan), matrix("exposure_high", np.nan))
+    )
     grid = Grid(
         places=places,
         ds=ds,
         y=np.where(known, y, 0.0),
-        exposure=_with_time(np.where(known, np.clip(exposure, 0, 1), 0.0), np.where(known, y, 0.0), by),
+        exposure=used,
+        low=np.minimum(low, used),
+        high=np.maximum(high, used),
         censored=layout.matrix(np.asarray(columns["censored"]).astype(bool)) & known,
         threshold=matrix("threshold", np.nan),
         known=known,
@@ -145,7 +190,9 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         covariates=covariates,
         zone=zone,
         by=by,
+        holidays=panel.about.get("holidays"),
         unused=unused,
+        bounded=panel.about.get("inferred_from") == FROM_COUNTS,
     )
     never = places[(grid.exposure.sum(axis=1) <= 0)]
     if len(never) and never_available == "raise":
@@ -158,7 +205,13 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     return grid
 
 
-def _with_time(exposure: Floats, y: Floats, by: str) -> Floats:
+def at_worst(grid: Grid) -> Grid:
+    """Return the grid with the lower bound of exposure as its exposure."""
+    least = allow_time(grid.low, grid.y, grid.by)
+    return replace(grid, exposure=least, low=least, high=least, bounded=False)
+
+
+def allow_time(exposure: Floats, y: Floats, by: str) -> Floats:
     """Return exposure with a minute for each pickup that took no time, at places where such pickups matter.
 
     With stamps in whole minutes a vehicle may come and go in no time. A rate that rests on such pickups has

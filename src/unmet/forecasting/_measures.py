@@ -57,6 +57,8 @@ def seasonal_naive(grid: Grid, first: int, uniform: Floats, levels: Floats, week
     """Return quantiles of count + U of the same hour in the last weeks, rows by place."""
     week = 7 * grid.per_day
     values = grid.y + np.random.default_rng(0).uniform(size=grid.y.shape)
+    mean = (grid.y.sum(axis=1) / np.maximum(grid.known.sum(axis=1), 1))[:, None]
+    values = np.where(grid.known, values, mean)  # unknown hours count as the mean of their place
     periods = np.arange(first, len(grid.ds))
     past = [values[:, periods - k * week] for k in range(1, weeks + 1) if first - k * week >= 0]
     if not past:

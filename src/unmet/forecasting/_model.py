@@ -13,13 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmet.calendar import make_calendar, next_periods
 from unmet.calibration import LevelMap
+from unmet.forecasting._ahead import RecentEffects, known_ahead, usual_effect
 from unmet.forecasting._counts import count_quantiles
 from unmet.forecasting._daily import sum_over_days
+from unmet.forecasting._day_spread import DaySpread
+from unmet.forecasting._grid import HOLIDAY
 from unmet.forecasting._inputs import Scores, inputs
 from unmet.forecasting._level_correction import raw_levels_by_band
 from unmet.forecasting._lost_rides import Lost
 from unmet.forecasting._network import Network
 from unmet.forecasting._parametric import Parametric
+from unmet.forecasting._self_check import SelfCheck
 from unmet.runs import available_cores
 
 Floats = NDArray[np.float64]
@@ -41,8 +45,11 @@ class DemandModel:
     city_state : mean and variance of the city's level on the last day.
     scores : normal scores of the last weeks, for lags. `short`: how often each place ran out.
     map, daily_map : levels to use, by band of predicted rate.
-    weather_gap : by hour, log of the mean effect of recent weather minus the effect of its mean.
+    recent : effects of the covariates in the last four weeks, for those that a forecast is not given.
+    days : how far whole days lie from their forecasts, holidays and others.
+    holidays : region whose public holidays forecasts know; None if the panel does not say.
     backtest, calibration, measures : columns, coverage report and comparison of models; None after loading.
+    self_check : rides hidden by virtual stock-outs and their estimate; None if not asked for or loaded.
     daily_backtest : daily sums in the backtest: demand (completed by a draw), mean, quantiles.
     """
 
@@ -61,14 +68,22 @@ class DemandModel:
     short: Floats
     map: LevelMap
     daily_map: LevelMap | None
-    weather_gap: Floats
+    recent: RecentEffects
+    days: DaySpread
     seed: int
+    holidays: str | None = None
     backtest: Columns | None = None
     daily_backtest: Columns | None = None
     calibration: dict[str, Any] | None = None
     measures: list[dict[str, Any]] | None = None
     past: Lost | None = None
+    self_check: SelfCheck | None = None
     unused: tuple[str, ...] = ()
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the covariates that explain demand."""
+        return tuple(self.parametric.terms.columns)
 
     @property
     def per_day(self) -> int:
@@ -80,7 +95,7 @@ class DemandModel:
         *,
         places: Sequence[str] | None = None,
         start: Any = None,
-        weather: Mapping[str, ArrayLike] | None = None,
+        covariates: Mapping[str, ArrayLike] | None = None,
     ) -> Columns:
         """Return calibrated quantiles of demand for the next periods.
 
@@ -89,8 +104,10 @@ class DemandModel:
         horizon : number of periods.
         places : ids; all by default.
         start : first period (naive UTC); by default the one after the panel.
-        weather : covariates of the panel by name, one value per period. By default the mean effect of the
-            hour's weather in the last four weeks; the intervals do not include that uncertainty.
+        covariates : covariates of the panel by name, such as a weather forecast, one value per period; or
+            with an entry ``ds`` (naive UTC) that says which periods the values are for. Public holidays come
+            from the calendar if the panel has them. What is not known, or NaN, has its mean effect in the
+            last four weeks; the intervals do not include that uncertainty.
 
         Returns
         -------
@@ -99,11 +116,11 @@ class DemandModel:
         the quantile of the count, which the `unmet` columns hold. Unidentified quantiles are inf.
         """
         index, ds, offset = self._ask(horizon, places, start)
-        covariates = self._covariates(weather, horizon)
+        ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
         chunks = [index[begin : begin + _PLACES_AT_ONCE] for begin in range(0, len(index), _PLACES_AT_ONCE)]
 
         def run(chunk: Any) -> tuple[Floats, Floats, Floats]:
-            return self._quantiles(chunk, ds, offset, covariates)
+            return self._quantiles(chunk, ds, offset, ahead)
 
         if len(chunks) == 1:
             parts = [run(chunks[0])]
@@ -120,15 +137,22 @@ class DemandModel:
         columns["identified_up_to"] = identified
         return columns | nixtla_names(self.levels, quantiles)
 
-    def forecast_days(self, days: int, *, places: Sequence[str] | None = None, start: Any = None) -> Columns:
+    def forecast_days(
+        self,
+        days: int,
+        *,
+        places: Sequence[str] | None = None,
+        start: Any = None,
+        covariates: Mapping[str, ArrayLike] | None = None,
+    ) -> Columns:
         """Return quantiles of the sums over the next days of 24 periods, with their own calibration."""
         if self.daily_map is None:
             raise ValueError("forecast_days is for hourly panels, and this one is daily: use forecast")
         index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, places, start)
-        mean, shape = self._foreseen(index, ds, offset, {})
-        _, common = self._city(offset + 1 + np.arange(len(ds)))
-        memory = self.parametric.shocks.persistence
-        total, form = sum_over_days(mean, shape, memory, self.per_day, common)
+        ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
+        mean, shape = self._foreseen(index, ds, offset, ahead)
+        common = self._common(offset + 1 + np.arange(len(ds)), ahead)[1]
+        total, form = sum_over_days(mean, shape, self.parametric.shocks, self.per_day, common)
         total, form = total.reshape(-1), form.reshape(-1)
         quantiles = count_quantiles(self.daily_map.levels(total), total, form)
         columns: Columns = {
@@ -138,23 +162,56 @@ class DemandModel:
         }
         return columns | {column_name(level): quantiles[:, k] for k, level in enumerate(self.levels)}
 
+    def forecast_total(
+        self, days: int, *, start: Any = None, covariates: Mapping[str, ArrayLike] | None = None
+    ) -> Columns:
+        """Return mean and quantiles of the demand of all places together on the next days of 24 periods.
+
+        Days err as a whole: the spread of past days, and on a holiday that of past holidays, is part of the
+        interval.
+        """
+        index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, None, start)
+        ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
+        mean, shape = self._foreseen(index, ds, offset, ahead)
+        common = self._common(offset + 1 + np.arange(len(ds)), ahead)[1]
+        by_place, form = sum_over_days(mean, shape, self.parametric.shocks, self.per_day, common)
+        shared = common.reshape(days, self.per_day).mean(axis=1)
+        total = by_place.sum(axis=0)
+        own = (by_place**2 * np.maximum(1 / form - shared, 0.0)).sum(axis=0)
+        variance = own / np.maximum(total, 1e-12) ** 2 + shared + self.days.ordinary
+        wanted = np.broadcast_to(np.array(self.levels), (days, len(self.levels)))
+        quantiles = count_quantiles(wanted, total, 1 / variance)
+        columns: Columns = {"ds": ds[:: self.per_day], "mean": total}
+        return columns | {column_name(level): quantiles[:, k] for k, level in enumerate(self.levels)}
+
     def rates(
         self,
         horizon: int,
         *,
         places: Sequence[str] | None = None,
         start: Any = None,
-        weather: Mapping[str, ArrayLike] | None = None,
+        covariates: Mapping[str, ArrayLike] | None = None,
     ) -> Columns:
         """Return mean (`rate`) and shape of the negative binomial of demand for the next periods."""
         index, ds, offset = self._ask(horizon, places, start)
-        mean, shape = self._foreseen(index, ds, offset, self._covariates(weather, horizon))
+        ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
+        mean, shape = self._foreseen(index, ds, offset, ahead)
         return {
             "unique_id": np.repeat(self.places[index], horizon),
             "ds": np.tile(ds, len(index)),
             "rate": mean.reshape(-1),
             "shape": shape.reshape(-1),
         }
+
+    def known_ahead(
+        self, horizon: int, *, start: Any = None, covariates: Mapping[str, ArrayLike] | None = None
+    ) -> Columns:
+        """Return ``ds`` and what is known of the next periods: covariates that are given, and holidays.
+
+        Values are NaN where nobody knows; forecasts then take the mean effect of the last four weeks.
+        """
+        _, ds, _ = self._ask(horizon, [], start)
+        return {"ds": ds} | known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
 
     def lost(self) -> Columns:
         """Return every row of the panel with its demand and lost rides."""
@@ -210,46 +267,27 @@ class DemandModel:
             )
         return np.array([position[place] for place in places], np.int64), ds, offset
 
-    def _covariates(self, weather: Mapping[str, ArrayLike] | None, horizon: int) -> dict[str, Floats]:
-        found = {}
-        for name, values in (weather or {}).items():
-            if name == "ds":
-                continue
-            if name not in self.parametric.terms.columns:
-                raise ValueError(
-                    f"weather has {name!r}, but the panel has no such covariate; it has "
-                    f"{', '.join(self.parametric.terms.columns) or 'none'}"
-                )
-            array = np.asarray(values, np.float64)
-            if array.shape != (horizon,):
-                raise ValueError(
-                    f"weather[{name!r}] must have one value per period, {horizon}, not {array.shape}"
-                )
-            found[name] = array
-        return found
-
     def _foreseen(
         self, index: Any, ds: Any, offset: int, covariates: dict[str, Floats]
     ) -> tuple[Floats, Floats]:
-        calendar = make_calendar(ds, self.zone, self.by)
+        calendar = make_calendar(ds, self.zone, self.by, covariates.get(HOLIDAY))
         model = self.parametric
         level = model.rates.log_rate(calendar, model.terms.matrix(calendar, covariates), index)
-        if not set(model.terms.columns) <= set(covariates):
-            level = level + self.weather_gap[calendar.hour]
-        rate = np.exp(level)
+        rate = np.exp(level + usual_effect(model.terms, self.recent, calendar, covariates))
         steps = offset + 1 + np.arange(len(ds))
         mean, variance = model.shocks.ahead(
             self.shock_mean[index, None], self.shock_variance[index, None], steps
         )
-        level, common = self._city(steps)
-        return rate * level * mean, 1 / (variance / mean**2 + common)
+        level, common = self._common(steps, covariates)
+        count = rate * level * mean
+        return count, 1 / (1 / model.shocks.shape(count, mean, variance) + common)
 
-    def _city(self, steps: NDArray[Any]) -> tuple[Floats, Floats]:
+    def _common(self, steps: NDArray[Any], covariates: dict[str, Floats]) -> tuple[Floats, Floats]:
         """Return the city's level this many periods after the panel, and its relative variance."""
         days = (steps - 1) // self.per_day + 1
         after, spread = (np.full(len(steps), value) for value in self.city_state)
         mean, variance = self.parametric.city.ahead(after, spread, days)
-        return mean, variance / mean**2
+        return mean, variance / mean**2 + self.days.common(covariates.get(HOLIDAY), len(steps))
 
     def _quantiles(
         self, index: Any, ds: Any, offset: int, covariates: dict[str, Floats]
@@ -261,7 +299,7 @@ class DemandModel:
         else:
             part = Scores(self.scores.score[index], self.scores.censored[index])
             lags = part.lags(part.score.shape[1] + offset + np.arange(len(ds)), 7 * self.per_day)
-            calendar = make_calendar(ds, self.zone, self.by)
+            calendar = make_calendar(ds, self.zone, self.by, covariates.get(HOLIDAY))
             X = inputs(self.parametric, mean, shape, calendar, covariates, lags, self.short[index], index)
             table = np.array([band.level for band in self.map.bands])
             levels = raw_levels_by_band(self.network.predict_quantiles(X), self.map.band(rate), table)

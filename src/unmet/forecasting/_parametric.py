@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.calendar import make_calendar
 from unmet.forecasting._city_level import STEADY, CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
-from unmet.forecasting._spill import NONE, Neighbours, Spill, estimate_spill, flows
+from unmet.forecasting._spill import LAWS, NONE, Neighbours, Spill, estimate_spill, flows
 from unmet.forecasting._terms import TimeTerms, make_terms
 
 Floats = NDArray[np.float64]
@@ -67,7 +66,7 @@ def fit_parametric(
     Rates are fitted with the shock forecast from earlier counts. This matters if shocks persist: places run
     out when shocks are high, so exposure and shock are not independent.
     """
-    calendar = make_calendar(grid.ds, grid.zone, grid.by)
+    calendar = grid.calendar
     terms = make_terms(calendar, grid.covariates)
     columns = terms.matrix(calendar, grid.covariates)
     if start is None or start.rates.slope.shape != (columns.shape[1],):
@@ -86,26 +85,32 @@ def fit_parametric(
         shocks = model.shocks
         expected = past.rate * grid.exposure
         if turn in (0, turns - 1) and not rates_only:
-            first = turns > _TURNS_AGAIN and turn == 0
-            shocks = estimate_shocks(_whole(grid, past), expected, grid.known, None if first else shocks)
+            # Once the level of the city is known, shocks of places may last much shorter: search anew.
+            fresh = turns > _TURNS_AGAIN
+            shocks = estimate_shocks(_whole(grid, past), expected, grid.known, None if fresh else shocks)
         spill, came = model.spill, past.came
         if near is not None and not rates_only:
-            mean, shape = expected * past.followed.mean, past.followed.mean**2 / past.followed.variance
-            spill = estimate_spill(grid.y, mean, shape, past.unserved, grid.exposure, near)
+            mean = expected * past.followed.mean
+            shape = shocks.shape(mean, past.followed.mean, past.followed.variance)
+            # Laws differ little while rates are rough, so all of them compete late.
+            laws = LAWS if turn >= 2 or turns == _TURNS_AGAIN else ("nearest",)
+            spill = estimate_spill(
+                grid.y, mean, shape, past.unserved, grid.exposure, near, laws, calendar.cell
+            )
             came, _ = flows(spill, near, past.unserved, grid.exposure)
         found = follow(shocks, past.own, expected)
         rates = fit_rates(
             model.rates,
             grid.y,
             grid.exposure * found.mean,
-            found.mean**2 / found.variance,
+            shocks.shape(expected * found.mean, found.mean, found.variance),
             calendar,
             columns,
             spill=came if near is not None else None,
             rounds=5,
         )
         model = Parametric(rates, shocks, model.city, spill, terms)
-        if turn == turns - 1:
+        if turn >= turns - 2:
             day = day_of(len(grid.ds), len(grid.ds), grid.per_day)
             expected = np.exp(rates.log_rate(calendar, columns)) * grid.exposure
             model = replace(model, city=estimate_city(past.own, expected, day))
@@ -126,7 +131,7 @@ def look_back(
 
     Days start at `origin` (by default the end of the grid) and whole days before and after it.
     """
-    calendar = make_calendar(grid.ds, grid.zone, grid.by)
+    calendar = grid.calendar
     plain = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
     day = day_of(len(grid.ds), len(grid.ds) if origin is None else origin, grid.per_day)
     walks = near is not None and model.spill.share > 0
@@ -136,7 +141,7 @@ def look_back(
     city = follow_city(model.city, grid.y, everybody, day)
     rate = plain * city.after
     expected = rate * grid.exposure
-    missed = rate * (1 - grid.exposure) * grid.known
+    missed = rate * grid.missing
     own = grid.y
     followed = follow(model.shocks, own, expected)
     if near is not None and walks:
@@ -146,11 +151,20 @@ def look_back(
         own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
         followed = follow(model.shocks, own, expected)
     shape, inverse = smooth(model.shocks, own, expected)
-    unserved = missed * shape / inverse
+    unserved = missed * shape / inverse + split_groups(model, grid)
     came, went = np.zeros_like(rate), np.zeros_like(rate)
     if near is not None and walks:
         came, went = flows(model.spill, near, unserved, grid.exposure)
     return Past(rate, plain * city.mean, city, own, came, followed, shape, inverse, unserved, went)
+
+
+def split_groups(model: Parametric, grid: Grid) -> Floats:
+    """Return the expected people of groups that took the last vehicle and had none left for them.
+
+    A group that crosses a level overshoots it by (E[S²]/E[S] − 1) / 2 on average, and E[S²]/E[S] is `groups`.
+    """
+    ran_out = grid.censored & (grid.y > 0) & (grid.exposure > 0) & (grid.exposure < 1)
+    return np.where(ran_out, (model.shocks.groups - 1) / 2, 0.0)
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:
@@ -167,21 +181,5 @@ def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int)
     variance = np.where(begun, past.followed.variance_after[:, before], model.shocks.variance)
     mean, variance = model.shocks.ahead(mean, variance, steps)
     common = past.city.variance[first:last] / past.city.mean[first:last] ** 2
-    return past.foreseen[:, first:last] * mean, 1 / (variance / mean**2 + common)
-
-
-def weather_gap(model: Parametric, grid: Grid) -> Floats:
-    """Return, by hour of the day, the log mean effect of four weeks' weather minus the effect of its mean.
-
-    Rain cuts demand for an hour; mean rain would cut it a little in every hour.
-    """
-    recent = slice(-28 * grid.per_day, None)
-    calendar = make_calendar(grid.ds[recent], grid.zone, grid.by)
-    covariates = {name: values[recent] for name, values in grid.covariates.items()}
-    seen = model.terms.matrix(calendar, covariates) @ model.rates.slope
-    usual = model.terms.matrix(calendar, {}) @ model.rates.slope
-    gap = np.zeros(24)
-    for hour in np.unique(calendar.hour):
-        rows = calendar.hour == hour
-        gap[hour] = np.log(np.exp(seen[rows] - usual[rows]).mean())
-    return gap
+    count = past.foreseen[:, first:last] * mean
+    return count, 1 / (1 / model.shocks.shape(count, mean, variance) + common)

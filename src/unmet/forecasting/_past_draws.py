@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from unmet.calendar import make_calendar
+from unmet.forecasting._counts import draw_counts
+from unmet.forecasting._exposure_draws import chain, make_exposure_draws
 from unmet.forecasting._grid import Grid
-from unmet.forecasting._parametric import Parametric, Past
+from unmet.forecasting._parametric import Parametric, Past, split_groups
+from unmet.forecasting._spill import Neighbours, Spill, flows
 
 Floats = NDArray[np.float64]
 # Relative uncertainty of the unserved requests that depend on the distribution of shocks.
 _DOUBT = 0.2
+# Least standard error of the log share of people who walk: counts hardly tell who gave up.
+# Choice laws spread walkers over many places, where they are hard to tell from others.
+_LEAST_WALK_ERROR = {"nearest": 0.05, "logit": 0.3, "app": 0.3}
+_RATE_RANGE = (0.3, 2.0)
 # Bound on the log of the factor that equates people who arrive from neighbours with people who leave.
 _MOST_ODDS = 3.0
+_MOST = 1e9  # requests in a period, where a rate has no bound
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class PlaceDraws:
     unserved : requests that found no vehicle.
     next_door : those of them that a neighbour served.
     foreign : pickups by people who wanted a neighbour.
+    empty : expected requests of the place (D,) in ambiguous time that was empty in the draw; 0 with a feed.
     """
 
     place: int
@@ -37,9 +45,12 @@ class PlaceDraws:
     unserved: NDArray[np.int64]
     next_door: NDArray[np.int64]
     foreign: NDArray[np.int64]
+    empty: Floats
 
 
-def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) -> Iterator[PlaceDraws]:
+def draw_past(
+    model: Parametric, grid: Grid, past: Past, draws: int, seed: int, near: Neighbours | None = None
+) -> Iterator[PlaceDraws]:
     """Draw what happened at each place, given all observations.
 
     Shocks follow their gamma distributions given all periods; a normal copula with the persistence of shocks
@@ -47,40 +58,80 @@ def draw_past(model: Parametric, grid: Grid, past: Past, draws: int, seed: int) 
     cells. Places run out when shocks are high, so part of the unserved requests depends on the distribution
     of shocks; that part is assumed known to a fifth of itself, for the whole city and for each place. Given
     all this, the rest is Poisson. Spill is drawn by its expected shares (for pickups :func:`foreign_share`)
-    with the uncertainty of the chance to walk. People who walk are observed at the neighbour, so the
-    uncertainty of unserved requests does not apply to them.
+    with the uncertainty of the chance to walk, which is never below `_LEAST_WALK_ERROR`. People who walk are
+    observed at the neighbour, so the uncertainty of unserved requests does not apply to them; but where more
+    pickups are theirs, fewer are of people who wanted that place. With `near`, each draw follows one of the
+    laws of walking, as many draws each as its weight says. Where the stock was inferred, each draw has its
+    own exposure, which changes the missed time and the rate (see :class:`ExposureDraws`).
     """
-    calendar = make_calendar(grid.ds, grid.zone, grid.by)
+    calendar = grid.calendar
     level, cell, profile = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
     shared = np.random.default_rng([seed, 23])
     common = shared.standard_normal((draws, calendar.cells)) * cell
-    walkers = np.exp(model.spill.error * shared.standard_normal((draws, 1)))
-    missed = past.rate * (1 - grid.exposure) * grid.known
-    went = past.went / np.maximum(past.unserved, 1e-300)
+    missed = past.rate * grid.missing
+    law, shares, totals = _laws(model.spill, past, grid, draws, seed, near)
+    errors = np.array([max(one.error, _LEAST_WALK_ERROR[one.law]) for one in model.spill.laws])
+    walkers = np.exp(errors[law][:, None] * shared.standard_normal((draws, 1)))
     came = foreign_share(grid, past)
-    added = past.unserved.sum() / max(float(missed.sum()), 1e-300)
+    split = split_groups(model, grid)
+    added = (past.unserved - split).sum() / max(float(missed.sum()), 1e-300)
     doubt = _DOUBT * abs(float(np.log(added))) if added > 0 else 0.0
     everywhere = doubt * shared.standard_normal((draws, 1))
+    exposures = make_exposure_draws(grid, past, draws, seed)
     for place in range(len(grid.places)):
         rng = np.random.default_rng([seed, 29, place])
-        at = np.flatnonzero((missed[place] > 0) | (past.came[place] > 1e-9) & (grid.y[place] > 0))
-        noise = _chain(rng, draws, at, model.shocks.persistence)
+        found = exposures.of(place)
+        unsure = (
+            missed[place] > 0
+            if found is None
+            else (missed[place] > 0) | (grid.low[place] < 1) & grid.known[place]
+        )
+        at = np.flatnonzero(unsure | (past.came[place] > 1e-9) & (grid.y[place] > 0))
+        noise = chain(rng, draws, at, model.shocks.persistence)
         shape = past.shape[place, at]
         shock = _gamma(noise, shape) / past.inverse_scale[place, at]
         own = common + profile[place] * rng.standard_normal((draws, calendar.cells))
         drift = level[place] * rng.standard_normal((draws, 1)) + own[:, calendar.cell[at]]
         spread = level[place] ** 2 + (cell**2 + profile[place] ** 2)[calendar.cell[at]]
         more = np.exp(everywhere + doubt * rng.standard_normal((draws, 1)) - doubt**2)
-        unserved = rng.poisson(missed[place, at] * shock * more * np.exp(drift - spread / 2))
+        # More walkers among the pickups mean fewer people who wanted this place, so a lower rate.
+        seen, strangers = grid.y[place].sum(), past.came[place].sum()
+        others = walkers * totals[law] * strangers
+        more = more * np.clip((seen - others) / max(seen - strangers, 1e-9), *_RATE_RANGE)
+        gone, empty = missed[place, at], np.zeros(draws)
+        if found is not None:
+            exposure, factor = found
+            gone = (exposures.rate[place] * (1 - exposure))[:, at] * factor
+            empty = (grid.high[place] - exposure) @ exposures.rate[place]
+        expected = np.minimum(gone * shock * more * np.exp(drift - spread / 2), _MOST)
+        unserved = draw_counts(rng, expected + split[place, at], model.shocks.groups)
         foreign = np.zeros_like(unserved)
         next_door = np.zeros_like(unserved)
         if model.spill.share > 0:
-            next_door = rng.binomial(unserved, np.clip(walkers / more * went[place, at], 0, 1))
+            went = shares[:, place, at][law]
+            next_door = rng.binomial(unserved, np.clip(walkers / more * went, 0, 1))
             foreign = rng.binomial(
                 np.broadcast_to(grid.y[place, at].astype(np.int64), unserved.shape),
-                np.clip(walkers * came[place, at], 0, 1),
+                np.clip(walkers * totals[law] * came[place, at], 0, 1),
             )
-        yield PlaceDraws(place, at, unserved, next_door, foreign)
+        yield PlaceDraws(place, at, unserved, next_door, foreign, empty)
+
+
+def _laws(
+    spill: Spill, past: Past, grid: Grid, draws: int, seed: int, near: Neighbours | None
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Return the law of each draw (D,), the share that walks by law (L, P, T), and all walkers by law (L, 1).
+
+    The last is relative to the mean over laws.
+    """
+    below = np.maximum(past.unserved, 1e-300)
+    if near is None or not spill.others:
+        return np.zeros(draws, np.int64), (past.went / below)[None], np.ones((1, 1))
+    gone = np.stack([flows(law, near, past.unserved, grid.exposure)[1] for law in spill.laws])
+    ends = np.cumsum([law.weight for law in spill.laws])
+    turn = np.random.default_rng([seed, 41]).permutation(draws)
+    law = np.minimum(np.searchsorted(ends, (turn + 0.5) / draws), len(ends) - 1)
+    return law, gone / below, (gone.sum(axis=(1, 2)) / max(past.went.sum(), 1e-300))[:, None]
 
 
 def foreign_share(grid: Grid, past: Past) -> Floats:
@@ -124,7 +175,7 @@ def _uncertainty(
     memory = model.shocks.persistence
     spread = model.shocks.variance * (1 + memory) / (1 - memory)
     expected = past.rate * grid.exposure
-    information = expected / (1 + expected * spread)
+    information = expected / (model.shocks.groups + expected * spread)
     both = np.stack([np.bincount(cell, row, minlength=cells) for row in information])
     loading, factor = model.rates.loading, model.rates.factor
     rank = np.eye(loading.shape[1])
@@ -134,17 +185,6 @@ def _uncertainty(
     profile += np.einsum("pk,ckl,pl->pc", loading, of_cells, loading, optimize=True)
     level = 1 / np.sqrt(both.sum(axis=1) + 0.5)
     return level, 1 / np.sqrt(both.sum(axis=0) + 4.0), np.sqrt(np.maximum(profile, 0.0))
-
-
-def _chain(rng: np.random.Generator, draws: int, at: NDArray[np.int64], memory: float) -> Floats:
-    """Return standard normal noise (D, n) at periods `at`, with correlation memory^distance."""
-    noise = rng.standard_normal((draws, len(at)))
-    if memory < 0.02:
-        return noise
-    keep = memory ** np.diff(at).astype(np.float64)
-    for k, tie in enumerate(keep, start=1):
-        noise[:, k] = tie * noise[:, k - 1] + np.sqrt(1 - tie * tie) * noise[:, k]
-    return noise
 
 
 def _gamma(noise: Floats, shape: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,30 @@ from scipy import special
 
 Floats = NDArray[np.float64]
 _PLACES = 32
+# Sizes of groups that are tried in turn, and the gain in log-likelihood that each must bring.
+_GROUPS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0)
+_CLEAR_GAIN = 10.0
 
 
 @dataclass(frozen=True)
 class Shocks:
     """Multiplicative shocks G with mean 1, a variance, and a correlation from one period to the next.
 
-    With persistence 0, demand is negative binomial with shape 1/variance in each period.
+    With persistence 0, demand is negative binomial with shape 1/variance in each period. `groups` is the
+    variance of a count over its mean, given the shock: 1 if people come one by one, more if they come
+    together. Who came in a group says nothing about who comes next.
     """
 
     variance: float
     persistence: float
+    groups: float = 1.0
+
+    def shape(self, count: Floats, mean: Floats, variance: Floats) -> Floats:
+        """Return the shape of a negative binomial of mean `count` for a shock of this mean and variance."""
+        spread = variance / mean**2
+        if self.groups == 1:
+            return 1 / spread
+        return 1 / ((self.groups - 1) / np.maximum(count, 1e-9) + spread)
 
     def ahead(self, mean: Floats, variance: Floats, steps: NDArray[Any] | int) -> tuple[Floats, Floats]:
         """Return mean and variance of the shock this many periods later. It reverts to 1."""
@@ -45,8 +58,11 @@ def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
     Given G, the count of a period is Poisson with mean G·μ, μ = rate × exposure. The likelihood G^y exp(−Gμ)
     holds although exposure depends on demand, because the open time is a stopping time. A gamma distribution
     of G with mean m and variance v (shape a = m²/v, rate b = m/v) becomes gamma with a + y and b + μ. Until
-    the next period it reverts towards mean 1 and the stationary variance, by matching moments.
+    the next period it reverts towards mean 1 and the stationary variance, by matching moments. People who
+    come in groups say less: y and μ count 1/groups.
     """
+    if shocks.groups != 1:
+        y, expected = y / shocks.groups, expected / shocks.groups
     if shocks.persistence == 0:
         shape, rate = 1 / shocks.variance + y, 1 / shocks.variance + expected
         plain = np.ones_like(expected), np.full_like(expected, shocks.variance)
@@ -77,18 +93,19 @@ def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]
     rates = both.mean / both.variance
     shapes = rates * both.mean
     ahead, back = slice(None, len(y)), slice(len(y), None)
-    shape = np.maximum(shapes[ahead] + shapes[back, ::-1] - r, 0.5 * r) + y
-    rate = np.maximum(rates[ahead] + rates[back, ::-1] - r, 0.25 * r) + expected
+    shape = np.maximum(shapes[ahead] + shapes[back, ::-1] - r, 0.5 * r) + y / shocks.groups
+    rate = np.maximum(rates[ahead] + rates[back, ::-1] - r, 0.25 * r) + expected / shocks.groups
     return shape, rate
 
 
 def estimate_shocks(
     y: Floats, expected: Floats, known: NDArray[np.bool_], start: Shocks | None = None
 ) -> Shocks:
-    """Estimate variance and persistence by the likelihood of each count given those before it.
+    """Estimate variance, persistence and groups by the likelihood of each count given those before it.
 
-    The log-likelihood of a row is log Γ(a+y) − log Γ(a) + a log b + y log μ − (a+y) log(b+μ). The search
-    refines a wide grid, or one around `start`. If there are many places, an even choice of 32 decides.
+    A count is negative binomial with mean mμ and variance gmμ + vμ², for a shock of mean m and variance v and
+    groups g. The search refines a wide grid, or one around `start`. Groups must bring a clear gain. If there
+    are many places, an even choice of 32 decides.
     """
     order = np.argsort(expected.sum(axis=1), kind="stable")
     some = order[np.unique(np.linspace(0, len(order) - 1, min(_PLACES, len(order))).round().astype(int))]
@@ -97,15 +114,36 @@ def estimate_shocks(
         spread, memory = np.geomspace(0.01, 2.0, 6), np.array([0.0, 0.4, 0.7, 0.9, 0.97])
         best, ratio, gap, passes = best_shocks(y, expected, known, spread, memory)[0], 2.0, 0.15, 3
     else:
-        best, ratio, gap, passes = start, 1.4, 0.06, 2
+        best, ratio, gap, passes = replace(start, groups=1.0), 1.4, 0.06, 2
+    found, top = _refined(y, expected, known, best, ratio, gap, passes)
+    for groups in _GROUPS:
+        other, value = _refined(y, expected, known, replace(found, groups=groups), 1.6, 0.1, 2)
+        if value < top + _CLEAR_GAIN:
+            break
+        found, top = other, value
+    return found
+
+
+def _refined(
+    y: Floats,
+    expected: Floats,
+    known: NDArray[np.bool_],
+    best: Shocks,
+    ratio: float,
+    gap: float,
+    passes: int,
+) -> tuple[Shocks, float]:
+    """Return better variance and persistence near `best`, and their log-likelihood."""
+    groups = best.groups
     for _ in range(passes):
         spread = np.clip(best.variance * ratio ** np.array([-1.0, 0.0, 1.0]), 1e-3, 10.0)
         memory = np.unique(np.clip(best.persistence + gap * np.array([-1.0, 0.0, 1.0]), 0.0, 0.995))
-        best, _ = best_shocks(y, expected, known, spread, memory)
+        best, _ = best_shocks(y, expected, known, spread, memory, groups)
         ratio, gap = np.sqrt(ratio), gap / 2
     around = best.variance * ratio ** np.array([-1.0, 0.0, 1.0])
-    fit = _likelihood(y, expected, known, np.column_stack([around, np.full(3, best.persistence)]))
-    return Shocks(float(best.variance * ratio ** _peak(fit)), best.persistence)
+    pairs = np.column_stack([around, np.full(3, best.persistence)])
+    fit = _likelihood(y, expected, known, pairs, groups)
+    return Shocks(float(best.variance * ratio ** _peak(fit)), best.persistence, groups), float(fit.max())
 
 
 def _peak(values: Floats) -> float:
@@ -117,16 +155,23 @@ def _peak(values: Floats) -> float:
 
 
 def best_shocks(
-    y: Floats, expected: Floats, known: NDArray[np.bool_], spread: Floats, memory: Floats
+    y: Floats,
+    expected: Floats,
+    known: NDArray[np.bool_],
+    spread: Floats,
+    memory: Floats,
+    groups: float = 1.0,
 ) -> tuple[Shocks, float]:
     """Return the variance and persistence with the highest log-likelihood, and that log-likelihood."""
     pairs = np.array([(v, p) for v in spread for p in memory])
-    fit = _likelihood(y, expected, known, pairs)
+    fit = _likelihood(y, expected, known, pairs, groups)
     index = int(np.argmax(fit))
-    return Shocks(float(pairs[index, 0]), float(pairs[index, 1])), float(fit[index])
+    return Shocks(float(pairs[index, 0]), float(pairs[index, 1]), groups), float(fit[index])
 
 
-def _likelihood(y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats) -> Floats:
+def _likelihood(
+    y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats, groups: float = 1.0
+) -> Floats:
     """Return the log-likelihood of each pair (variance, persistence), all filtered at once."""
     spread, memory = pairs[:, :1], pairs[:, 1:]
     mean, variance = np.ones((len(pairs), len(y))), np.broadcast_to(spread, (len(pairs), len(y)))
@@ -136,20 +181,30 @@ def _likelihood(y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Fl
         a, b = mean * mean / variance, mean / variance
         rows.append((a, b, t))
         if len(rows) == 64 or t == y.shape[1] - 1:
-            total += _block(rows, y, expected, known)
+            total += _block(rows, y, expected, known, groups)
             rows = []
-        shape, rate = a + y[:, t], b + expected[:, t]
+        shape, rate = a + y[:, t] / groups, b + expected[:, t] / groups
         mean, variance = shape / rate, shape / (rate * rate)
         mean, variance = 1 + memory * (mean - 1), memory**2 * variance + (1 - memory**2) * spread
     return total
 
 
 def _block(
-    rows: list[tuple[Floats, Floats, int]], y: Floats, expected: Floats, known: NDArray[np.bool_]
+    rows: list[tuple[Floats, Floats, int]],
+    y: Floats,
+    expected: Floats,
+    known: NDArray[np.bool_],
+    groups: float,
 ) -> Floats:
     first, last = rows[0][2], rows[-1][2] + 1
     a = np.stack([row[0] for row in rows], axis=-1)
     b = np.stack([row[1] for row in rows], axis=-1)
     seen, mu = y[:, first:last], expected[:, first:last]
+    used = known[:, first:last] & (mu > 0)
+    mu = np.where(used, mu, 1.0)
+    if groups != 1:
+        count = np.maximum(a / b * mu, 1e-9)
+        a = 1 / ((groups - 1) / count + 1 / a)
+        b = a * mu / count
     one = special.gammaln(a + seen) - special.gammaln(a) + a * np.log(b) - (a + seen) * np.log(b + mu)
-    return np.where(known[:, first:last] & (mu > 0), one, 0.0).sum(axis=(1, 2))
+    return np.where(used, one, 0.0).sum(axis=(1, 2))

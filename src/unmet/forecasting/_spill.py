@@ -1,50 +1,82 @@
-"""Spill: people who find a place empty and take a vehicle at a neighbour."""
+"""Spill: people who find a place empty and take a vehicle at a neighbour, by one of several laws."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 Floats = NDArray[np.float64]
+LawName = Literal["nearest", "logit", "app"]
+LAWS: tuple[LawName, ...] = ("nearest", "logit", "app")
+# Weight of giving up against walking 0 metres. People with an app know where a vehicle is.
+_GIVE_UP: dict[LawName, float] = {"logit": 1.0, "app": 0.05}
 _NEIGHBOURS = 4
+_REACH = 1000.0
 _METRES_PER_DEGREE = 111_195.0
 _WALKS = (50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 700.0, 1000.0)
 _NARROWER, _GOLDEN = 5, 0.618
 # Gain in log-likelihood that spill must bring to be accepted.
 _CLEAR_GAIN = 3.0
+_SHRINK = 10.0  # rides that a place and cell must have to differ from its rate by half
+_LEAST_MEAN = 1e-6
+# Rows err together, so a difference in log-likelihood counts for less; laws with less weight are dropped.
+_TEMPER, _LEAST_WEIGHT = 4.0, 0.02
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest places of each place and their distances, nearest first; shape (P, k)."""
+    """The nearest places of each place and their distances, nearest first; shape (P, k).
+
+    `pairs` are the distances of all pairs of places within reach, as a sparse matrix (P, P).
+    """
 
     index: NDArray[np.int64]
     metres: Floats
+    pairs: sparse.csr_array | None = None
 
 
 @dataclass(frozen=True)
 class Spill:
-    """Chance of walking d metres to the nearest neighbour that has a vehicle: share · exp(−d / walk).
+    """How people who find a place empty choose a neighbour.
 
-    `error` is the standard error of log share, given the walk.
+    nearest : the nearest of four neighbours that has a vehicle, with chance share · exp(−d / walk).
+    logit : any place within reach that has a vehicle, in proportion to exp(−d / walk), or giving up in
+        proportion to 1; all of this with chance share.
+    app : the same with hardly anybody giving up on the way, because an app shows stock.
+
+    `error` is the standard error of log share, given the walk. `others` are laws that the data do not rule
+    out; expected flows are the mean over all laws by `weight`.
     """
 
     share: float
     walk: float
     error: float = 0.0
+    law: LawName = "nearest"
+    weight: float = 1.0
+    others: tuple[Spill, ...] = ()
 
     def chance(self, metres: Floats) -> Floats:
         return self.share * np.exp(-metres / self.walk)
+
+    @property
+    def laws(self) -> tuple[Spill, ...]:
+        """All laws, each alone."""
+        return (replace(self, others=()), *self.others)
 
 
 NONE = Spill(0.0, 1.0)
 
 
 def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
-    """Return the four nearest places of each place. Places without coordinates are infinitely far."""
+    """Return the four nearest places of each place, and all within reach.
+
+    Places without coordinates are infinitely far.
+    """
     from scipy.spatial import KDTree
 
     lat, lng = np.asarray(latitude, np.float64), np.asarray(longitude, np.float64)
@@ -57,52 +89,163 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
         return Neighbours(index, metres)
     flat = np.cos(np.deg2rad(lat[where].mean()))
     points = np.column_stack([lat[where], lng[where] * flat]) * _METRES_PER_DEGREE
-    distance, near = KDTree(points).query(points, k=count + 1)
+    tree = KDTree(points)
+    distance, near = tree.query(points, k=count + 1)
     own = near == np.arange(len(where))[:, None]
     own[~own.any(axis=1), -1] = True  # several places at one point: drop the last instead of the place itself
     index[where] = where[near[~own].reshape(-1, count)]
     metres[where] = distance[~own].reshape(-1, count)
-    return Neighbours(index, metres)
+    both = tree.query_pairs(_REACH, output_type="ndarray")
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    far = np.linalg.norm(points[both[:, 0]] - points[both[:, 1]], axis=1)
+    ends = (np.concatenate([both[:, 0], both[:, 1]]), np.concatenate([both[:, 1], both[:, 0]]))
+    size = (len(lat), len(lat))
+    pairs = sparse.csr_array((np.tile(far, 2), (where[ends[0]], where[ends[1]])), shape=size)
+    return Neighbours(index, metres, pairs)
 
 
 def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
-    """Return expected pickups from empty neighbours, and unserved requests that a neighbour served; (P, T).
+    """Return expected pickups from empty neighbours, and unserved requests served by a neighbour; (P, T)."""
+    if not spill.others:
+        return _flows(spill, near, unserved, exposure)
+    came, went = np.zeros_like(unserved), np.zeros_like(unserved)
+    for law in spill.laws:
+        arrived, left = _flows(law, near, unserved, exposure)
+        came += law.weight * arrived
+        went += law.weight * left
+    return came, went
+
+
+def _flows(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+    if law.share == 0:
+        return np.zeros_like(unserved), np.zeros_like(unserved)
+    if law.law == "nearest":
+        return _to_nearest(law, near, unserved, exposure)
+    return _by_choice(law, near, unserved, exposure)
+
+
+def _to_nearest(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+    """Return the flows if everybody goes to the nearest place with a vehicle.
 
     The k-th neighbour serves this share of a place's unserved requests: the chance of walking there times
     the share of time in which it has a vehicle and no nearer neighbour has.
     """
     came, went = np.zeros_like(unserved), np.zeros_like(unserved)
-    if spill.share == 0:
-        return came, went
     left, ones = np.ones_like(unserved), np.ones(len(unserved))
     for k in range(near.index.shape[1]):
         target = near.index[:, k]
-        flow = unserved * left * exposure[target] * spill.chance(near.metres[:, k])[:, None]
+        flow = unserved * left * exposure[target] * law.chance(near.metres[:, k])[:, None]
         came += sparse.csr_array((ones, (target, np.arange(len(target)))), shape=(len(came),) * 2) @ flow
         went += flow
         left = left * np.where(np.isfinite(near.metres[:, k])[:, None], 1 - exposure[target], 1.0)
     return came, went
 
 
+def _by_choice(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+    """Return the flows if people choose among all places within reach: weight × open share over the sum."""
+    assert near.pairs is not None
+    appeal = near.pairs.copy()
+    appeal.data = np.exp(-appeal.data / law.walk)
+    offered = appeal @ exposure
+    leaving = law.share * unserved / (_GIVE_UP[law.law] + offered)
+    return exposure * (appeal.T @ leaving), leaving * offered
+
+
 def estimate_spill(
-    y: Floats, mean: Floats, shape: Floats, unserved: Floats, exposure: Floats, near: Neighbours
+    y: Floats,
+    mean: Floats,
+    shape: Floats,
+    unserved: Floats,
+    exposure: Floats,
+    near: Neighbours,
+    laws: tuple[LawName, ...] = ("nearest",),
+    cell: NDArray[np.int64] | None = None,
 ) -> Spill:
-    """Estimate the walk by the likelihood of pickups next to empty places. No spill if none helps.
+    """Estimate the walk of each law by the likelihood of pickups next to empty places; none if none helps.
 
     Pickups of a row are negative binomial with mean λe plus what comes from neighbours. Fisher scoring finds
-    the share for each walk; the walk is searched among `_WALKS` and then between them.
+    the share for each walk; the walk is searched among `_WALKS` and then between them. Laws are weighted by
+    their likelihood; the best comes first.
+
+    Places run out at the same hours every day, so rates fitted without walkers have taken most of them for
+    demand of their own. With `cell`, the kind of hour of each period, only differences between periods of one
+    place and cell count: for each share the rate of a place and cell is that which explains the rest. This
+    decides between laws. If the nearest place wins alone, all differences count again: its walkers are so
+    concentrated that rates fitted in turn with them let them go.
     """
-    widest = flows(Spill(1.0, _WALKS[-1]), near, unserved, exposure)[0]
+    if near.pairs is None or len(laws) == 1:
+        laws, cell = ("nearest",), None
+    far = Spill(1.0, _WALKS[-1])
+    widest = sum(flows(replace(far, law=law), near, unserved, exposure)[0] for law in laws)
     use = (exposure > 0) & (mean > 0) & (widest > 1e-3)
-    rows = _Rows(y[use], mean[use], np.broadcast_to(shape, mean.shape)[use], np.nonzero(use)[1])
+    within = _Within.of(y, mean, use, cell)
+    rows = _Rows(y[use], within.own, np.broadcast_to(shape, mean.shape)[use], np.nonzero(use)[1])
+
+    def came_by(law: LawName, walk: float) -> Floats:
+        return within.differ(flows(Spill(1.0, walk, law=law), near, unserved, exposure)[0][use])
+
+    found = [_best_walk(law, rows, came_by) for law in laws]
+    found.sort(key=lambda one: -one[0])
+    top = found[0][0]
+    # Noise alone makes a useless term look useful, so require a clear gain.
+    if found[0][1].share == 0 or top <= rows.fit(np.zeros_like(rows.own)) + _CLEAR_GAIN:
+        return NONE
+    weights = np.array([np.exp((value - top) / _TEMPER) if law.share > 0 else 0.0 for value, law in found])
+    weights /= weights.sum()
+    kept = weights >= _LEAST_WEIGHT
+    weights = weights * kept / weights[kept].sum()
+    best, *others = (replace(law, weight=float(w)) for (_, law), w in zip(found, weights) if w > 0)
+    if best.law == "nearest" and not others and cell is not None:
+        return estimate_spill(y, mean, shape, unserved, exposure, near)
+    return replace(best, others=tuple(others))
+
+
+@dataclass(frozen=True)
+class _Within:
+    """Rows compared with others of their place and cell only.
+
+    A share s of `came` leaves own · (Y + k − s · Σ came) / (O + k) for people who wanted this place, where Y
+    and O are the sums of pickups and of expected own pickups in the place and cell.
+    """
+
+    own: Floats
+    expected: Floats
+    group: NDArray[np.int64] | None
+    total: NDArray[Any]
+
+    @classmethod
+    def of(cls, y: Floats, mean: Floats, use: NDArray[np.bool_], cell: NDArray[np.int64] | None) -> _Within:
+        if cell is None:
+            return cls(mean[use], mean[use], None, np.zeros(0))
+        cells = int(cell.max()) + 1
+        group = np.arange(len(y))[:, None] * cells + cell
+        open_rows = (mean > 0).reshape(-1)
+        sums = [
+            np.bincount(group.reshape(-1)[open_rows], part.reshape(-1)[open_rows], len(y) * cells) + _SHRINK
+            for part in (y, mean)
+        ]
+        found = group[use]
+        return cls(mean[use] * (sums[0] / sums[1])[found], mean[use], found, sums[1])
+
+    def differ(self, came: Floats) -> Floats:
+        """Return what each unit of share adds to the expected pickups of a row."""
+        if self.group is None:
+            return came
+        sums = np.bincount(self.group, came, len(self.total)) / self.total
+        return came - self.expected * sums[self.group]
+
+
+def _best_walk(law: LawName, rows: _Rows, came_by: Callable[[LawName, float], Floats]) -> tuple[float, Spill]:
+    """Return the highest log-likelihood of a law, and the law with the walk and share that reach it."""
     tried: dict[float, tuple[float, Spill]] = {}
 
     def value(log_walk: float) -> float:
         if log_walk not in tried:
             walk = float(np.exp(log_walk))
-            came = flows(Spill(1.0, walk), near, unserved, exposure)[0][use]
+            came = came_by(law, walk)
             share = rows.best_share(came)
-            tried[log_walk] = rows.fit(share * came), Spill(share, walk, rows.error(share * came))
+            error = rows.error(share * came)
+            tried[log_walk] = rows.fit(share * came), Spill(share, walk, error, law)
         return tried[log_walk][0]
 
     grid = [float(np.log(walk)) for walk in _WALKS]
@@ -111,9 +254,7 @@ def estimate_spill(
     for _ in range(_NARROWER):  # golden section between the neighbours of the best
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         low, high = (low, right) if value(left) > value(right) else (left, high)
-    top, found = max(tried.values(), key=lambda one: one[0])
-    # Noise alone makes a useless term look useful, so require a clear gain.
-    return found if found.share > 0 and top > rows.fit(np.zeros_like(rows.own)) + _CLEAR_GAIN else NONE
+    return max(tried.values(), key=lambda one: one[0])
 
 
 @dataclass(frozen=True)
@@ -127,18 +268,18 @@ class _Rows:
 
     def fit(self, came: Floats) -> float:
         """Return the log-likelihood if `came` pickups are expected from neighbours."""
-        total = self.own + came
+        total = np.maximum(self.own + came, _LEAST_MEAN)
         return float(
             (self.seen * np.log(total) - (self.seen + self.shape) * np.log(self.shape + total)).sum()
         )
 
     def scores(self, came: Floats, step: Floats) -> Floats:
         """Return the derivative of each row's log-likelihood as `came` grows along `step`."""
-        total = self.own + came
+        total = np.maximum(self.own + came, _LEAST_MEAN)
         return step * (self.seen - total) / (total * (1 + total / self.shape))
 
     def information(self, came: Floats, step: Floats) -> float:
-        total = self.own + came
+        total = np.maximum(self.own + came, _LEAST_MEAN)
         return float((step * step / (total * (1 + total / self.shape))).sum())
 
     def best_share(self, came: Floats) -> float:

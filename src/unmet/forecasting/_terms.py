@@ -34,6 +34,15 @@ class TimeTerms:
     last: float
     seasonal: bool
 
+    @property
+    def blocks(self) -> dict[str, slice]:
+        """The columns of the matrix that belong to each covariate."""
+        found, begin = {}, 3 if self.seasonal else 1
+        for name, known in self.columns.items():
+            found[name] = slice(begin, begin + 1 + len(known["knots"]))
+            begin = found[name].stop
+        return found
+
     def matrix(self, calendar: Calendar, covariates: Mapping[str, Floats]) -> Floats:
         """Return the columns of the terms, shape (T, q)."""
         return (self._raw(calendar, covariates) - self.centre) / self.scale

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.calendar import make_calendar
-from unmet.forecasting._counts import count_step
-from unmet.forecasting._grid import Grid
+from unmet.forecasting._counts import count_step, draw_counts
+from unmet.forecasting._grid import HOLIDAY, Grid
 from unmet.forecasting._inputs import Scores, inputs
 from unmet.forecasting._level_correction import score
 from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back
@@ -48,18 +48,18 @@ class View:
 
     def inputs(self, first: int, last: int) -> Floats:
         """Return the columns of the network for periods [first, last), rows by place."""
-        ds = self.grid.ds[first:last]
-        calendar = make_calendar(ds, self.grid.zone, self.grid.by)
         covariates = {name: values[first:last] for name, values in self.grid.covariates.items()}
+        ds, holiday = self.grid.ds[first:last], covariates.get(HOLIDAY)
+        calendar = make_calendar(ds, self.grid.zone, self.grid.by, holiday)
         lags = self.scores.lags(np.arange(first, last), 7 * self.grid.per_day)
         mean, shape = self.mean[:, first:last], self.shape[:, first:last]
         return inputs(self.model, mean, shape, calendar, covariates, lags, self.short)
 
     def completed(self, rng: np.random.Generator) -> Floats:
         """Return counts plus a draw of the unobserved rest: gamma-mixed Poisson with mean λ(1−e)·shock."""
-        missing = self.past.rate * (1 - self.grid.exposure) * self.grid.known
+        missing = self.past.rate * self.grid.missing
         shock = rng.standard_gamma(self.past.shape) / self.past.inverse_scale
-        return self.counts + rng.poisson(missing * shock)
+        return self.counts + draw_counts(rng, missing * shock, self.model.shocks.groups)
 
 
 def make_view(
@@ -74,7 +74,7 @@ def make_view(
     periods = len(grid.ds)
     first = (periods if origins_from is None else origins_from) % grid.per_day
     mean = past.foreseen.copy()
-    shape = np.full_like(mean, 1 / model.shocks.variance)
+    shape = model.shocks.shape(mean, np.ones_like(mean), np.full_like(mean, model.shocks.variance))
     mean[:, first:], shape[:, first:] = look_ahead(model, past, first, periods, grid.per_day)
     below, mass = count_step(counts, mean, shape)
     uniform = np.random.default_rng([seed, 13]).uniform(size=mean.shape)

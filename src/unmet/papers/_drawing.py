@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from unmet.runs import naming_extras
+
 
 def new_figure(width: float, height: float) -> Any:
     # pyplot would keep every figure and look for a display.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    with naming_extras():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
@@ -17,7 +20,8 @@ def new_figure(width: float, height: float) -> Any:
 
 def save_figures(folder: Path, makers: Mapping[str, Callable[[], Any]]) -> list[Path]:
     """Make each figure and write it under its name."""
-    import matplotlib
+    with naming_extras():
+        import matplotlib
 
     look: Any = {"svg.hashsalt": "unmet", "font.size": 9, "figure.constrained_layout.use": True}
     paths = []

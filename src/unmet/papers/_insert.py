@@ -1,18 +1,24 @@
-"""Put generated tables into a document, between two markers."""
+"""Put generated tables into documents, between two markers."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from unmet.runs import write_bytes
+from unmet.runs import read_regular, write_bytes
+
+_MOST_BYTES = 2**26
 
 
 def insert_tables(document: Path, folder: Path, names: Iterable[str]) -> list[str]:
     """Replace the text between `<!-- name -->` and `<!-- /name -->` by the file `name.md` of the folder.
 
-    Return the names that the document has markers for. A marker that is not closed is an error, and the
-    document stays as it is.
+    `document` is a Markdown file, or a folder of them. Return the names that have markers there. A marker
+    that is not closed is an error, and its document stays as it is.
     """
-    text = document.read_text(encoding="utf-8")
+    if document.is_dir():
+        pages = sorted(document.rglob("*.md"))
+        names = list(names)
+        return [name for page in pages for name in insert_tables(page, folder, names)]
+    text = read_regular(document, _MOST_BYTES).decode("utf-8")
     inserted = []
     for name in names:
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
@@ -24,5 +30,6 @@ def insert_tables(document: Path, folder: Path, names: Iterable[str]) -> list[st
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{content}\n\n{end}{rest.split(end)[1]}"
         inserted.append(name)
-    write_bytes(document, text.encode())
+    if inserted:
+        write_bytes(document, text.encode())
     return inserted

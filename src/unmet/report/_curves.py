@@ -54,16 +54,18 @@ def _coarse(lost: Columns, grid: PlaceGrid) -> tuple[list[int], int, list[dict[s
     # What was seen is a lower bound, unless riders who wanted to start next door are among them.
     low = np.maximum(np.minimum(seen, demand), demand - deviation)
     high = np.where(unknown, np.inf, demand + deviation)
+    told = np.isfinite(grid.matrix(lost["exposure"].astype(float)))
+    blank = np.where(np.add.reduceat(told, starts, axis=1), 0.0, np.nan)  # nothing is known: a gap
     found, steps = [], []
     for n in range(len(grid.ids)):
         step = step_for(float(np.max(np.where(unknown[n], demand[n], high[n]), initial=1.0)))
         steps.append(step)
         found.append(
             {
-                "y": pack(seen[n], step),
-                "mean": pack(demand[n], step),
-                "lo": pack(low[n], step),
-                "hi": pack(high[n], step),
+                "y": pack(seen[n] + blank[n], step),
+                "mean": pack(demand[n] + blank[n], step),
+                "lo": pack(low[n] + blank[n], step),
+                "hi": pack(high[n] + blank[n], step),
                 "ran_out": pack(flags[n], 1.0),
             }
         )
@@ -83,7 +85,10 @@ def _fine(
     number = {identity: n for n, identity in enumerate(ids)}
     clock: list[int] = []
     if past is not None and backtest is not None:
-        _place(values, past, backtest, number, slice(0, keep), (*QUANTILES, "y"))
+        seen = backtest["y"].astype(float)
+        if "exposure" in backtest:  # pickups of an unknown period are unknown
+            seen = np.where(np.isfinite(backtest["exposure"].astype(float)), seen, np.nan)
+        _place(values, past, backtest | {"y": seen}, number, slice(0, keep), (*QUANTILES, "y"))
         flags = {"ran_out": backtest["censored"].astype(float)}
         _place(values, past, flags, number, slice(0, keep), ("ran_out",))
         clock += past.clock[len(past.times) - keep :].tolist()

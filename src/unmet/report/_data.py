@@ -10,7 +10,7 @@ from unmet.results import Interval, PlaceTotals, Summary
 
 @dataclass(frozen=True)
 class Day:
-    """All places together on one local day."""
+    """All places together on one local day; `known` is false if too little is known of it to be shown."""
 
     date: str
     observed: float
@@ -18,6 +18,7 @@ class Day:
     low: float
     high: float
     lost: float
+    known: bool = True
 
 
 @dataclass(frozen=True)

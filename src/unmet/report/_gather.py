@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unmet.calendar import PlaceGrid, lay_out, weekday
+from unmet.planning import KNOWN_DAY
 from unmet.report._curves import make_curves
 from unmet.report._data import Day, ReportData, Weekday
 from unmet.report._horizon import make_horizon
@@ -53,11 +54,14 @@ def read_run(run: Run | str | os.PathLike[str], *, title: str | None = None) -> 
 
 def _days(totals: dict[str, Any]) -> tuple[Day, ...]:
     found = []
-    for entry in totals.get("days") or ():
+    entries = totals.get("days") or ()
+    least = KNOWN_DAY * max((entry.get("known", 1.0) for entry in entries), default=1.0)
+    for entry in entries:
         demand = Interval.read({"mean": entry["demand"], "q05": entry.get("lo"), "q95": entry.get("hi")})
         seen = float(entry["observed"])
         gone = float(entry["lost"]) if known(entry.get("lost")) else demand.mean - seen
-        found.append(Day(entry["date"], seen, demand.mean, demand.low, demand.high, gone))
+        known_day = entry.get("known", 1.0) >= least
+        found.append(Day(entry["date"], seen, demand.mean, demand.low, demand.high, gone, known_day))
     return tuple(found)
 
 

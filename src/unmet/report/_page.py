@@ -54,6 +54,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         number=numbers.number,
+        counted=numbers.counted,
         percent=numbers.percent,
         between=numbers.between,
         day=numbers.day,
@@ -135,9 +136,8 @@ def _payload(data: ReportData) -> dict[str, Any]:
                 "id": place.unique_id,
                 "name": place.name,
                 "facts": place_sentence(place),
-                "lost": round(place.lost.mean, 2),
-                "low": round(place.lost.low, 2),
-                "high": round(place.lost.high, 2) if place.lost.identified else None,
+                "lost": numbers.about(place.lost) if place.lost.point else None,
+                "interval": numbers.between(place.lost),
                 "observed": place.observed,
                 "demand": round(place.demand.mean, 2),
                 "empty": round(place.empty, 4),

@@ -12,15 +12,26 @@ from unmet import __version__
 from unmet.report import _tables as tables
 from unmet.report._data import ReportData
 from unmet.report.figures import (
+    HiddenRides,
     calibration_figure,
     days_figure,
+    doubt_figure,
     fleet_figure,
     forecast_figure,
     place_map,
+    self_check_figure,
     week_map,
 )
 from unmet.report.figures._calibration import achieved
-from unmet.results import if_no_van_came, recent_days, targets_played
+from unmet.results import (
+    Interval,
+    doubts,
+    headline,
+    if_no_van_came,
+    recent_days,
+    self_check_words,
+    targets_played,
+)
 from unmet.results.numbers import known, one_in, percent
 
 WIDE, NARROW = 1000.0, 340.0
@@ -47,21 +58,33 @@ def section_values(data: ReportData) -> dict[str, Any]:
         "panel_account": panel if isinstance(panel, dict) else {},
         "trips_account": trips if isinstance(trips := data.account.get("trips"), dict) else {},
         "summary": data.summary,
+        "trust": data.summary.trust,
         "total": data.summary.total,
         "plan": data.summary.plan,
         "planned": None if data.summary.plan is None else data.summary.plan.day,
         "words_lost": one_in(data.summary.total.share_lost),
+        "headline": headline(data.summary),
+        "doubts": doubts(data.summary),
+        **_doubt(data),
         "days_pair": pair(lambda width, kind: days_figure(data.days, width, kind)) if data.days else None,
         "map": place_map(data.places),
         "week_map": week_map(data.week) if data.week is not None else None,
         **_plan(data),
         **_forecast(data),
         **_trust(data),
+        **_self_check(data),
         "worst_table": tables.worst_table(data),
         "places_table": tables.places_table(data),
         "days_table": tables.days_table(data),
         "week_table": tables.week_table(data),
     }
+
+
+def _doubt(data: ReportData) -> dict[str, Any]:
+    doubt = data.summary.doubt
+    if doubt is None or not doubt.curve:
+        return {"doubt_pair": None}
+    return {"doubt_pair": pair(lambda width, kind: doubt_figure(doubt, width, kind))}
 
 
 def _forecast(data: ReportData) -> dict[str, Any]:
@@ -79,15 +102,15 @@ def _forecast(data: ReportData) -> dict[str, Any]:
 
 
 def _plan(data: ReportData) -> dict[str, Any]:
-    plan = data.summary.plan
+    plan, known_lost = data.summary.plan, data.summary.total.lost.point
     stock = None if plan is None else plan.usual_vehicles
     drawn = None
     if len(data.fleet) > 1:
         rows = tables.thinned(tables.near_fleet(data))
         drawn = pair(lambda width, kind: fleet_figure(rows, width, kind, stock))
     return {
-        "plan_words": None if plan is None else if_no_van_came(plan),
-        "recent_days": None if plan is None or plan.day is None else recent_days(plan.day),
+        "plan_words": None if plan is None else if_no_van_came(plan, at_least=not known_lost),
+        "recent_days": None if plan is None or plan.day is None or not known_lost else recent_days(plan.day),
         "fleet_pair": drawn,
         "plan_table": tables.plan_table(data),
         "moves_table": tables.moves_table(data),
@@ -126,6 +149,18 @@ def _trust(data: ReportData) -> dict[str, Any]:
         "best": _best(data),
         "truth": _truth(data.summary.truth),
     }
+
+
+def _self_check(data: ReportData) -> dict[str, Any]:
+    """Rides that the run hid from itself, and whether it finds them."""
+    found = data.summary.self_check
+    names = {place.unique_id: place.name for place in data.places}
+    places = [
+        HiddenRides(names.get(place, place), entry["hidden"], Interval.read(entry["estimate"]))
+        for place, entry in ((found or {}).get("places") or {}).items()
+    ]
+    drawn = pair(lambda w, kind: self_check_figure(places, w, kind), 420.0, 320.0) if places else None
+    return {"self_check": found, "self_check_words": self_check_words(data.summary), "self_check_pair": drawn}
 
 
 def _best(data: ReportData) -> dict[str, str]:

@@ -70,7 +70,10 @@ def days_table(data: ReportData) -> Table:
         # What was seen is certain, so the interval of what was lost is as wide as that of demand.
         lost = estimate(Interval(one.lost, one.low - one.observed, one.high - one.observed))
         when = Cell(day(one.date, year=False))
-        rows.append([when, count(one.observed), estimate(demand), bounds(demand), lost])
+        if one.known:
+            rows.append([when, count(one.observed), estimate(demand), bounds(demand), lost])
+        else:
+            rows.append([when, Cell("unknown"), Cell("unknown"), Cell(""), Cell("unknown")])
     columns = (
         ("Day", False),
         ("Observed", True),

@@ -9,12 +9,16 @@ from unmet.results._places import shown_name
 from unmet.results._run import Run, open_run
 from unmet.results._schema import FILES, Column, File, Part, outputs_of
 from unmet.results._summary import Summary
-from unmet.results._values import Interval, PlaceTotals, PlanFigures, PlannedDay
+from unmet.results._trust import Evidence, Reason, Trust, judge
+from unmet.results._values import Doubt, Interval, PlaceTotals, PlanFigures, PlannedDay
 from unmet.results._words import (
+    doubts,
+    headline,
     if_no_van_came,
     place_sentence,
     plan_sentences,
     recent_days,
+    self_check_words,
     sentences,
     targets_played,
 )
@@ -23,22 +27,30 @@ from unmet.results._write import write_file, write_map
 __all__ = [
     "FILES",
     "Column",
+    "Doubt",
+    "Evidence",
     "File",
     "Interval",
     "Part",
     "PlaceTotals",
     "PlanFigures",
     "PlannedDay",
+    "Reason",
     "Run",
     "Summary",
+    "Trust",
     "checked_panel",
+    "doubts",
+    "headline",
     "if_no_van_came",
+    "judge",
     "numbers",
     "open_run",
     "outputs_of",
     "place_sentence",
     "plan_sentences",
     "recent_days",
+    "self_check_words",
     "sentences",
     "shown_name",
     "targets_played",

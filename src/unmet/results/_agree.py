@@ -43,7 +43,15 @@ def check_fit(run: Run) -> None:
 def check_all(run: Run) -> None:
     """Refuse damaged files, other places than those of lost.parquet, and a forecast that begins too early."""
     check_fit(run)
-    for read in (run.calibration, run.measures, run.account, run.truth, run.planned, run.rows("fleet")):
+    for read in (
+        run.calibration,
+        run.self_check,
+        run.measures,
+        run.account,
+        run.truth,
+        run.planned,
+        run.rows("fleet"),
+    ):
         del read  # reading checks it
     lost = run.columns("lost")
     places = place_of_rows(lost)[0]

@@ -12,6 +12,7 @@ from unmet.results._values import Interval, PlaceTotals
 from unmet.tables import Columns
 
 UNSURE = 0.1  # a sum has no upper bound if more of its lost rides than this fall in periods without one
+UNBOUNDED = 0.5  # the same for the total of all places, whose other rides bound it
 _LONGEST_NAME = 120
 
 
@@ -73,7 +74,10 @@ def make_total(lost: Columns, totals: dict[str, Any]) -> PlaceTotals:
     exposure = lost["exposure"].astype(float)
     seen = exposure[np.isfinite(exposure)]
     gone = np.nan_to_num(lost["lost_mean"].astype(float))
-    beyond = gone[~lost["identified"].astype(bool)].sum()
+    unsure = float(gone[~lost["identified"].astype(bool)].sum() / max(1e-9, gone.sum()))
+    # Where most of a total has no upper bound, neither has the total.
+    share = unsure if unsure > UNBOUNDED else 0.0
+    unserved = maybe_interval(totals.get("unserved"))
     return PlaceTotals(
         unique_id="",
         name="All places",
@@ -81,12 +85,13 @@ def make_total(lost: Columns, totals: dict[str, Any]) -> PlaceTotals:
         lng=None,
         capacity=None,
         observed=float(totals["observed"]),
-        demand=Interval.read(totals["demand"]),
-        lost=Interval.read(totals["lost"]),
+        demand=_bounded(Interval.read(totals["demand"]), share),
+        lost=_bounded(Interval.read(totals["lost"]), share),
         censored=float(lost["censored"].astype(float).mean()),
         empty=float(1 - seen.mean()) if len(seen) else 0.0,
-        unsure=float(beyond / max(1e-9, gone.sum())),
+        unsure=unsure,
         next_door=maybe_interval(totals.get("next_door")),
+        unserved=None if unserved is None else _bounded(unserved, share),
     )
 
 
@@ -95,12 +100,12 @@ def maybe_interval(entry: Any) -> Interval | None:
     return Interval.read(entry) if isinstance(entry, dict) and entry.get("mean") is not None else None
 
 
-def shown_name(text: Any, otherwise: str) -> str:
+def shown_name(text: Any, otherwise: str, longest: int = _LONGEST_NAME) -> str:
     """Return a name that can be shown: no control signs, not endless, never empty."""
     if text is None or (isinstance(text, float) and not isfinite(text)):
         return otherwise
     shown = "".join("\ufffd" if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in str(text))
-    shown = shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
+    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
     return shown if shown.strip() else otherwise
 
 

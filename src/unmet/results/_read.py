@@ -12,7 +12,9 @@ import numpy as np
 from unmet.results._schema import Column, File, Part, made_with
 from unmet.tables import SPREADSHEET_SIGNS, Columns, read_columns
 
-_MOST_JSON_BYTES = 2**28
+_MOST_JSON_BYTES = _MOST_CSV_BYTES = 2**28
+_MOST_COUNT, _MOST_AMOUNT = 10**6, 10**9  # of one place and period; more is a slip that no work survives
+_LONGEST_TEXT = 1000
 _WANTED = {
     "time": "times",
     "flag": "true or false",
@@ -24,6 +26,7 @@ _WANTED = {
 }
 _PARTS = {
     "text": "text",
+    "flag": "true or false",
     "number": "a number",
     "interval": "an interval (mean, q05, q95)",
     "object": "an object",
@@ -53,6 +56,8 @@ def read_table(folder: Path, file: File) -> tuple[Columns, dict[str, str]]:
     remedy = f"make it again with {made_with(folder, file)}"
     about: dict[str, str] = {}
     if path.suffix == ".csv":
+        if path.stat().st_size > _MOST_CSV_BYTES:
+            refuse(folder, file, "is too large for a file of a run")
         columns = _read_csv(path, file, remedy)
     else:
         try:
@@ -86,6 +91,12 @@ def _check_column(path: Path, column: Column, values: np.ndarray, remedy: str) -
         if np.any(empty):
             raise ValueError(f"{path}: {np.sum(empty):,} rows have no {name}; {remedy}")
     if kind == "text":
+        longest = max((len(str(one)) for one in set(values.tolist())), default=0)
+        if longest > _LONGEST_TEXT:
+            raise ValueError(
+                f"{path}: column {name} has a text of {longest:,} characters, more than {_LONGEST_TEXT:,}; "
+                f"{remedy}"
+            )
         return
     wanted = _WANTED[kind]
     if values.dtype.kind not in ("M" if kind == "time" else "biuf"):
@@ -104,6 +115,10 @@ def _check_column(path: Path, column: Column, values: np.ndarray, remedy: str) -
             wrong |= numbers > 1
         elif kind == "count":
             wrong |= numbers != np.floor(numbers)
+    most = _MOST_COUNT if kind == "count" else _MOST_AMOUNT
+    large = np.isfinite(numbers) & (numbers > most)
+    if large.any():
+        raise ValueError(f"{path}: column {name} has {numbers[large][0]:g}, more than {most:,}; {remedy}")
     if wrong.any():
         raise ValueError(f"{path}: column {name} must hold {wanted}, but has {numbers[wrong][0]:g}; {remedy}")
 
@@ -206,8 +221,8 @@ def _check_entry(folder: Path, file: File, part: Part, key: str, entry: Any) -> 
 
 def _is(part: Part, value: Any) -> bool:
     """Whether a JSON value is of the kind of its part; a number may be null where nothing is known."""
-    if part.kind == "text":
-        return isinstance(value, str)
+    if part.kind in ("text", "flag"):
+        return isinstance(value, str if part.kind == "text" else bool)
     if part.kind == "number":
         return _is_number(value)
     if part.kind == "interval":

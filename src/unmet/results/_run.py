@@ -16,7 +16,7 @@ from unmet.results._places import make_places
 from unmet.results._planned import plan_figures, planned_day_of
 from unmet.results._read import need, read_object, read_table
 from unmet.results._summary import Summary, make_summary
-from unmet.results._values import Interval, PlaceTotals, PlanFigures
+from unmet.results._values import PlaceTotals, PlanFigures
 from unmet.results.numbers import about
 from unmet.runs import RunError, read_record
 from unmet.tables import Columns
@@ -37,6 +37,8 @@ class Run:
         Library of the frames.
     kept : tuple of str
         Steps that the call which returned this run found already done.
+    told : tuple of str
+        What that call has to tell about its reading: notes, and how much was kept from before.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Run:
         self.folder = Path(folder)
         self.backend = choose_backend(backend)
         self.kept = tuple(kept)
+        self.told: tuple[str, ...] = ()
         self._read: dict[str, tuple[Any, Any]] = {}
 
     # Frames
@@ -211,6 +214,11 @@ class Run:
         return self._object(schema.CALIBRATION)
 
     @property
+    def self_check(self) -> dict[str, Any] | None:
+        """self_check.json: rides hidden by virtual stock-outs and their estimate."""
+        return self._object(schema.SELF_CHECK)
+
+    @property
     def measures(self) -> list[dict[str, Any]]:
         """measures.json: models compared on the same past forecasts."""
         return self._object(schema.MEASURES) or []
@@ -272,7 +280,9 @@ class Run:
 
     def __repr__(self) -> str:
         try:
-            found = f", about {about(Interval.read(self.totals['lost']))} rides lost"
+            summary = self.summary(fit_only=True)
+            shown = f"about {about(summary.lost)} rides lost"
+            found = f", {shown if summary.trust.show_total else summary.trust.meaning}"
         except (ValueError, OSError):
             found = ""
         try:

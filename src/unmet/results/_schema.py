@@ -11,7 +11,7 @@ from unmet.mobility import PANEL_COLUMNS
 # time: naive UTC. flag: true or false. count: whole, 0 or more. amount: 0 or more. share: 0 to 1.
 # bound: 0 or more, infinite where the data identify no upper bound.
 Kind = Literal["text", "time", "flag", "count", "amount", "bound", "share", "number"]
-PartKind = Literal["text", "number", "interval", "object", "list", "numbers"]
+PartKind = Literal["text", "flag", "number", "interval", "object", "list", "numbers"]
 Step = Literal["panel", "fit", "forecast", "plan", "truth", "report"]
 
 
@@ -40,7 +40,8 @@ class Part:
 class File:
     """One file of a run folder.
 
-    `columns` describe a table, `parts` a JSON object (or, with `listed`, each object of a JSON list).
+    `columns` describe a table, `parts` a JSON object (or, with `listed`, each object of a JSON list). An
+    `open` table may have further columns, of numbers, that the user named.
     """
 
     name: str
@@ -50,6 +51,7 @@ class File:
     parts: tuple[Part, ...] = ()
     listed: bool = False
     required: bool = False
+    open: bool = False
 
     @property
     def needed_columns(self) -> tuple[str, ...]:
@@ -63,6 +65,7 @@ _TOTALS = (
     Part("observed", "number", "pickups seen"),
     Part("demand", "interval", "rides wanted"),
     Part("lost", "interval", "requests that found no vehicle, here or next door"),
+    Part("unserved", "interval", "requests that found no vehicle at their own place", optional=True),
     Part("next_door", "interval", "requests served by a neighbouring place", optional=True),
 )
 
@@ -80,6 +83,8 @@ _PANEL_KINDS: dict[str, Kind] = {
     "y": "count",
     "censored": "flag",
     "exposure": "share",
+    "exposure_low": "share",
+    "exposure_high": "share",
     "threshold": "bound",
     **dict.fromkeys(("supply", "returns", "deliveries", "removals"), "amount"),
     **dict.fromkeys(("stock_start", "stock_end", "capacity"), "amount"),
@@ -108,6 +113,19 @@ STATIONS = File(
         Column("capacity", "number", "docks; NaN: unknown", optional=True),
     ),
 )
+LOWERED = File(
+    "lowered.parquet",
+    "panel",
+    "virtual stock-outs: the panel as if the last few vehicles of every place were not for rent",
+    columns=(
+        _PLACE,
+        Column("ds", "time", "start of the local period, naive UTC"),
+        Column("y", "count", "pickups while more vehicles stood than are held back"),
+        Column("hidden", "count", "pickups of the vehicles that are held back"),
+        Column("exposure", "share", "share of known, open time with more vehicles than are held back"),
+        Column("tight", "share", "share of known, open time with vehicles, but none that is for rent"),
+    ),
+)
 ACCOUNT = File(
     "panel.json",
     "panel",
@@ -117,6 +135,7 @@ ACCOUNT = File(
         Part("trips", "object", "lines, rides, rejects and duplicates of the trip files", optional=True),
         Part("status", "object", "the same of the status feed", optional=True),
         Part("stations", "object", "the same of the stations", optional=True),
+        Part("weather", "object", "the same of the weather, and values that are missing", optional=True),
     ),
 )
 LOST = File(
@@ -150,8 +169,13 @@ TOTALS = File(
     required=True,
     parts=(
         *_TOTALS,
-        Part("unserved", "interval", "requests that found no vehicle at their own place", optional=True),
         Part("spill", "object", "share of riders who walk on, and how far", optional=True),
+        Part(
+            "ambiguous",
+            "object",
+            "time in which nobody knows whether a vehicle stood there, and what lost rides rest on",
+            optional=True,
+        ),
         Part("places", "object", "the same for each place", each=_TOTALS),
         Part(
             "days",
@@ -165,6 +189,7 @@ TOTALS = File(
                 Part("lo", "number", "5% quantile of demand", optional=True),
                 Part("hi", "number", "95% quantile of demand", optional=True),
                 Part("lost", "number", "expected lost rides", optional=True),
+                Part("known", "number", "share of the rows of which anything is known", optional=True),
             ),
         ),
     ),
@@ -198,6 +223,28 @@ CALIBRATION = File(
         Part("assumption", "object", "two checks of the upper bounds compared", optional=True),
     ),
 )
+_HIDDEN = (
+    Part("hidden", "number", "rides that virtual stock-outs hid; they really happened"),
+    Part("estimate", "interval", "estimate of them"),
+)
+SELF_CHECK = File(
+    "self_check.json",
+    "fit",
+    "the run checked on its own data: rides hidden by virtual stock-outs, and their estimate",
+    parts=(
+        Part("done", "flag", "whether the check was made"),
+        Part("why", "text", "why it was not", optional=True),
+        Part("reserve", "number", "vehicles of every place that were held back", optional=True),
+        *(Part(part.name, part.kind, part.meaning, optional=True) for part in _HIDDEN),
+        Part("ratio", "number", "estimate / hidden", optional=True),
+        Part(
+            "coverage", "number", "share of places whose 90% interval holds their hidden rides", optional=True
+        ),
+        Part("places_judged", "number", "places with enough hidden rides to judge by", optional=True),
+        Part("error", "object", "relative errors added to the intervals of lost rides", optional=True),
+        Part("places", "object", "the same for each place", optional=True, each=_HIDDEN),
+    ),
+)
 MEASURES = File(
     "measures.json",
     "fit",
@@ -223,6 +270,13 @@ FORECAST = File(
         Column("unmet-lo-50", "amount", "lower end of the 50% interval, a whole count", optional=True),
         Column("unmet-hi-50", "bound", "upper end of the 50% interval, a whole count", optional=True),
     ),
+)
+COVARIATES = File(
+    "covariates.parquet",
+    "forecast",
+    "what was known of the periods ahead: holidays, and the covariates that were given",
+    columns=(Column("ds", "time", "start of the local period, naive UTC"),),
+    open=True,
 )
 PLAN = File(
     "plan.csv",
@@ -285,9 +339,9 @@ PAGE = File("report.html", "report", "the report, one page that needs no other f
 FILES: dict[str, File] = {
     file.name: file
     for file in (
-        *(PANEL, STATIONS, ACCOUNT),
-        *(MODEL, LOST, TOTALS, BACKTEST, CALIBRATION, MEASURES, MAP),
-        FORECAST,
+        *(PANEL, STATIONS, ACCOUNT, LOWERED),
+        *(MODEL, LOST, TOTALS, BACKTEST, CALIBRATION, SELF_CHECK, MEASURES, MAP),
+        *(FORECAST, COVARIATES),
         *(PLAN, MOVES, FLEET, CURVES),
         TRUTH,
         PAGE,
@@ -309,6 +363,6 @@ def made_with(folder: Path, file: File) -> str:
     return _COMMANDS[file.step].format(folder=folder)
 
 
-def outputs_of(step: Step) -> list[str]:
-    """Return the names of the files that a step writes."""
-    return [file.name for file in FILES.values() if file.step == step]
+def outputs_of(step: Step, *, without: str | None = None) -> list[str]:
+    """Return the names of the files that a step writes, `without` one that it cannot make."""
+    return [file.name for file in FILES.values() if file.step == step and file.name != without]

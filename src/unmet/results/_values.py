@@ -9,11 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its 90% interval; ``high`` is infinite where the data identify no upper bound."""
+    """An estimate with its 90% interval; ``high`` is infinite where the data identify no upper bound.
+
+    Where nothing is known but a lower bound, ``point`` is false and ``mean`` is that bound.
+    """
 
     mean: float
     low: float
     high: float
+    point: bool = True
 
     @property
     def identified(self) -> bool:
@@ -26,13 +30,18 @@ class Interval:
         A place about which nothing is known has no mean either: zero or more.
         """
         mean, low, high = entry.get("mean"), entry.get("q05"), entry.get("q95")
+        least, most = 0.0 if low is None else float(low), inf if high is None else float(high)
         if mean is None:
-            return cls(0.0, 0.0, inf)
-        return cls(float(mean), 0.0 if low is None else float(low), inf if high is None else float(high))
+            return cls(least, least, most, point=False)
+        return cls(float(mean), least, most)
 
     def as_dict(self) -> dict[str, float | None]:
         """Return the form of JSON files."""
-        return {"mean": self.mean, "q05": self.low, "q95": self.high if self.identified else None}
+        return {
+            "mean": self.mean if self.point else None,
+            "q05": self.low,
+            "q95": self.high if self.identified else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class PlaceTotals:
     observed : float
         Pickups seen.
     demand, lost : Interval
+    unserved : Interval or None
+        Requests that found no vehicle at their own place; None where the run could not tell.
     next_door : Interval or None
         Requests of this place that a neighbour served; None where the run could not tell.
     censored : float
@@ -68,6 +79,7 @@ class PlaceTotals:
     empty: float
     unsure: float = 0.0
     next_door: Interval | None = None
+    unserved: Interval | None = None
 
     @property
     def share_lost(self) -> float:
@@ -77,6 +89,59 @@ class PlaceTotals:
     def never_available(self) -> bool:
         """Whether no vehicle was ever there."""
         return self.empty >= 1.0
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What lost rides rest on where no status feed tells when places were empty.
+
+    Attributes
+    ----------
+    share : float
+        Share of known time in which a vehicle may or may not have stood at its place.
+    curve : tuple of (float, float)
+        Share of that time without a vehicle, and the lost rides that follow; nothing without vehicle ids.
+    empty : Interval or None
+        The share that is assumed; None without vehicle ids, where nothing tells.
+    assumption : str
+        What the range of that share rests on.
+    bounds : tuple of (str, float)
+        Without vehicle ids: assumptions about vans, and the lost rides under each, perhaps infinite.
+    """
+
+    share: float
+    curve: tuple[tuple[float, float], ...]
+    empty: Interval | None
+    assumption: str
+    bounds: tuple[tuple[str, float], ...]
+
+    @classmethod
+    def read(cls, entry: dict[str, Any] | None) -> Doubt | None:
+        """Return the entry of a JSON file; None if there is none."""
+        if not entry:
+            return None
+        empty = entry.get("empty")
+        return cls(
+            share=float(entry["share"]),
+            curve=tuple((float(point["empty"]), float(point["lost"])) for point in entry.get("curve", ())),
+            empty=None if empty is None else Interval.read(empty),
+            assumption=str(entry.get("assumption", "")),
+            bounds=tuple(
+                (str(one["assumption"]), inf if one["lost"] is None else float(one["lost"]))
+                for one in entry.get("bounds", ())
+            ),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the form of JSON files."""
+        return {
+            "share": self.share,
+            "empty": None if self.empty is None else self.empty.as_dict(),
+            "assumption": self.assumption or None,
+            "bounds": [
+                {"assumption": text, "lost": lost if isfinite(lost) else None} for text, lost in self.bounds
+            ],
+        }
 
 
 @dataclass(frozen=True)
@@ -116,3 +181,8 @@ class PlanFigures:
     def digits(self) -> int:
         """Return the digits of lost rides: a sum of expected values is not known to a tenth of a ride."""
         return 0 if self.lost_usual >= 20 else 1
+
+    @property
+    def saved_as_shown(self) -> float:
+        """Return the rides saved as the difference of the two losses as people read them."""
+        return round(self.lost_usual, self.digits) - round(self.lost_target, self.digits)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unmet.results._values import PlaceTotals, PlanFigures, PlannedDay
-from unmet.results.numbers import about, about_whole, between, day, known, listed, number, percent
+from unmet.results._values import Doubt, Interval, PlaceTotals, PlanFigures, PlannedDay
+from unmet.results.numbers import about, about_whole, between, counted, day, known, listed, number, percent
 
 if TYPE_CHECKING:
     from unmet.results._summary import Summary
@@ -14,15 +14,29 @@ _SHOWN = 5
 
 
 def sentences(summary: Summary) -> list[str]:
-    """Return what a person wants to know, the most important first."""
-    found = [headline(summary), *neighbours(summary), *left_out(summary), *worst(summary), *never(summary)]
+    """Return what a person wants to know: how far to trust it, then the most important first."""
+    found = [summary.trust.sentence, headline(summary), *doubts(summary)]
+    shown = summary.trust.show_total
+    found += [*(unserved(summary) if shown else []), *left_out(summary), *summary.notes]
+    found += [*(worst(summary) if shown else []), *never(summary), *self_check_words(summary)]
     found += [*intervals_hold(summary), *inferred(summary), *truth(summary)]
-    return found + ([] if summary.plan is None else plan_sentences(summary.plan))
+    if summary.plan is None:
+        return found
+    return found + plan_sentences(summary.plan, at_least=not summary.total.lost.point)
 
 
 def headline(summary: Summary) -> str:
-    """Return how many people wanted a ride, got one and gave up."""
+    """Return how many people wanted a ride, got one and gave up, or only how many rides were seen."""
     total = summary.total
+    if not total.lost.point:
+        return (
+            f"{number(total.observed, 0)} people got a ride. How many gave up cannot be told: there is no "
+            "status feed and no vehicle id, so nobody knows when places were empty."
+        )
+    if not summary.trust.show_total:
+        return (
+            f"{number(total.observed, 0)} rides were seen. These data cannot tell how many more were wanted."
+        )
     gave_up = f"about {about(total.lost)} ({between(total.lost)}) gave up"
     return (
         f"About {about(total.demand)} people wanted a ride (90% interval {between(total.demand)}): "
@@ -30,12 +44,45 @@ def headline(summary: Summary) -> str:
     )
 
 
-def neighbours(summary: Summary) -> list[str]:
-    """Return how many rode, but not from where they wanted to start."""
-    walked = summary.total.next_door
-    if walked is None or walked.mean < 1:
+def doubts(summary: Summary) -> list[str]:
+    """Return what lost rides rest on where no feed tells when places were empty."""
+    doubt = summary.doubt
+    if doubt is None:
         return []
-    return [f"Of those who rode, about {about(walked)} found no vehicle and walked to a neighbouring place."]
+    if doubt.empty is None:
+        return [*bounds(doubt), "Forecasts and the plan count rides as demand, which is at least that high."]
+    low, high = (percent(end, 0) for end in (doubt.empty.low, doubt.empty.high))
+    return [
+        f"In {percent(doubt.share, 0)} of the time nobody knows whether a vehicle stood at its place: there "
+        f"is no status feed, and vehicle ids do not tell. {low} to {high} of that time is taken to be empty. "
+        f"{doubt.assumption}"
+    ]
+
+
+def bounds(doubt: Doubt) -> list[str]:
+    """Return lost rides under each assumption about vans."""
+    if not doubt.bounds:
+        return []
+    said = [f"{_at_most(lost)} if {text}" for text, lost in doubt.bounds]
+    return [f"Lost rides are {listed(said)}. If vans also came by day, there may be more."]
+
+
+def _at_most(lost: float) -> str:
+    if not known(lost):
+        return "without any bound even"
+    return "none" if lost < 0.5 else f"at most {number(lost, 0)}"
+
+
+def unserved(summary: Summary) -> list[str]:
+    """Return how many found no vehicle, which data know best, and what became of them."""
+    missed, walked = summary.total.unserved, summary.total.next_door
+    if missed is None or walked is None or walked.mean < 1:
+        return []
+    return [
+        f"About {about(missed)} requests ({between(missed)}) found no vehicle: of these about "
+        f"{about(summary.total.lost)} gave up and about {about(walked)} ({between(walked)}) rode from a "
+        "neighbouring place."
+    ]
 
 
 def left_out(summary: Summary) -> list[str]:
@@ -46,13 +93,13 @@ def left_out(summary: Summary) -> list[str]:
     seen = f" and the {number(rides)} {'ride' if rides == 1 else 'rides'} in them" if rides else ""
     return [
         f"Every figure leaves out {percent(summary.left_out_share)} of the rows{seen}: the place was closed "
-        "or its feed silent for part of the time."
+        "or nothing is known of it for part of the time."
     ]
 
 
 def worst(summary: Summary) -> list[str]:
     """Return the places that lost most rides."""
-    if not summary.worst:
+    if not summary.worst or not summary.total.lost.point:
         return []
     places = [f"{place.name} ({about_whole(place.lost)})" for place in summary.worst[:_SHOWN]]
     return [f"Most rides were lost at {', '.join(places)}."]
@@ -79,6 +126,32 @@ def intervals_hold(summary: Summary) -> list[str]:
     if coverage:
         return ["There is too little data to test the 90% intervals; their upper ends are not identified."]
     return []
+
+
+def self_check_words(summary: Summary) -> list[str]:
+    """Return whether the run finds rides that it hid from itself."""
+    found = summary.self_check
+    if found is None:
+        return []
+    if not found["done"]:
+        return [f"This run did not check itself on rides that it hid: {found.get('why')}."]
+    if not found.get("hidden") or not known(found.get("ratio")):
+        return ["Holding back vehicles hides no rides here, so the run could not check itself."]
+    guess = Interval.read(found["estimate"])
+    said = (
+        f"Holding back the last {number(found['reserve'])} vehicles of every place hides "
+        f"{number(found['hidden'], 0)} rides that really happened; the run finds about {about(guess)} of "
+        f"them ({between(guess)})."
+    )
+    if known(found.get("coverage")):
+        said += f" Its 90% intervals hold at {percent(found['coverage'], 0)} of the places."
+    error = [(found.get("error") or {}).get(name, 0.0) for name in ("total", "places")]
+    if max(error) > 0.005:
+        said += (
+            f" So intervals of lost rides carry a further error of {percent(error[0], 0)} in total and of "
+            f"{percent(error[1], 0)} at a place."
+        )
+    return [said]
 
 
 def inferred(summary: Summary) -> list[str]:
@@ -117,20 +190,26 @@ def targets_played(found: dict[str, Any] | None) -> dict[str, Any] | None:
     return played
 
 
-def plan_sentences(plan: PlanFigures) -> list[str]:
-    """Return the day planned for, what the plan saves, and what recent days like it lost."""
+def plan_sentences(plan: PlanFigures, *, at_least: bool = False) -> list[str]:
+    """Return the day planned for, what the plan saves, and what recent days like it lost.
+
+    Parameters
+    ----------
+    at_least : demand is known only from below; then nobody knows what recent days lost.
+    """
     when = "Plan" if plan.day is None else f"Plan for {day_in_words(plan.day)}"
-    stock = f"{number(plan.vehicles)} vehicles at {number(plan.places)} places"
-    found = [f"{when}: {stock}. {if_no_van_came(plan)}"]
-    past = None if plan.day is None else recent_days(plan.day)
+    stock = f"{counted(plan.vehicles, 'vehicle')} at {counted(plan.places, 'place')}"
+    found = [f"{when}: {stock}. {if_no_van_came(plan, at_least=at_least)}"]
+    past = None if plan.day is None or at_least else recent_days(plan.day)
     return found if past is None else [*found, past]
 
 
-def if_no_van_came(plan: PlanFigures) -> str:
+def if_no_van_came(plan: PlanFigures, *, at_least: bool = False) -> str:
     """Return the lost rides of the planned day with the usual stock and with the plan."""
     usual, target = (number(lost, plan.digits) for lost in (plan.lost_usual, plan.lost_target))
+    word = "at least" if at_least else "about"
     return (
-        f"If no van came all day, about {usual} rides would be lost with the usual stock and {target} with "
+        f"If no van came all day, {word} {usual} rides would be lost with the usual stock and {target} with "
         "the plan."
     )
 
@@ -169,6 +248,8 @@ def place_sentence(place: PlaceTotals) -> str:
     4,064 left from here, about 790 gave up, about 293 (net) walked to a neighbour.
     """
     left = f"{number(place.observed, 0)} left from here"
+    if not place.lost.point:
+        return f"{left}. How many gave up cannot be told."
     gave_up = f"about {about_whole(place.lost)} gave up"
     wanted = f"About {about_whole(place.demand)} people wanted a ride here"
     walked = 0.0 if place.next_door is None else place.demand.mean - place.observed - place.lost.mean

@@ -29,7 +29,7 @@ def write_file(folder: Path, file: File, content: Any, about: Mapping[str, str] 
         write_json(path, content)
         return path
     known = {column.name for column in file.columns}
-    strange = [name for name in content if name not in known]
+    strange = [name for name in content if name not in known and not file.open]
     missing = [name for name in file.needed_columns if name not in content]
     if strange or missing:
         raise ValueError(f"columns of {file.name} must be those of the schema; see {strange or missing}")

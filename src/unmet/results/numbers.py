@@ -41,6 +41,18 @@ def number(value: Any, digits: int | None = None) -> str:
     return text.replace("-", "−")
 
 
+def counted(value: Any, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it reads 1.
+
+    Examples
+    --------
+    >>> counted(1, "vehicle"), counted(1200, "vehicle"), counted(0, "place")
+    ('1 vehicle', '1,200 vehicles', '0 places')
+    """
+    text = number(value)
+    return f"{text} {noun}" if text == "1" else f"{text} {noun}s"
+
+
 def percent(share: Any, digits: int = 1) -> str:
     """Return a share as a percentage; ``–`` where there is none."""
     return f"{100 * share:.{digits}f}%".replace("-", "−") if known(share) else "–"
@@ -70,7 +82,11 @@ def about(value: Interval) -> str:
     --------
     >>> about(Interval(795.3, 731.0, 862.0)), about(Interval(0.0, 0.0, 0.0))
     ('800', '0')
+    >>> about(Interval(12.0, 12.0, float("inf"), point=False))
+    '12 or more'
     """
+    if not value.point:
+        return between(value)
     return rounded(value.mean, width_of(value))
 
 
@@ -82,6 +98,8 @@ def about_whole(value: Interval) -> str:
     >>> about_whole(Interval(6.7, 3.0, 11.0)), about_whole(Interval(795.3, 731.0, 862.0))
     ('7', '800')
     """
+    if not value.point:
+        return between(value)
     width = width_of(value)
     return rounded(round(value.mean) if width < 10 else value.mean, width)
 

@@ -1,4 +1,4 @@
-"""Demand follows the model that docs/city.md states."""
+"""Demand follows the model that docs/explanation/simulated-city.md states."""
 
 import numpy as np
 import pytest

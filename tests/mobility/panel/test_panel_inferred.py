@@ -1,4 +1,4 @@
-"""Stock without a feed: from vehicle ids, from counts, and for free-floating vehicles."""
+"""Stock without a feed: from vehicle ids and from counts."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_world import connection, fill
 
 from unmet.mobility import build_panel
-from unmet.mobility.panel._inferred_stock import clamp_moves
+from unmet.mobility.panel._day_stock import clamp_moves
 
 DAY = datetime(2021, 5, 3)
 
@@ -34,28 +34,94 @@ def test_a_vehicle_that_leaves_from_elsewhere_was_moved(con):
     report = build_panel(con, by="hour", zone="UTC")
     assert report.inferred_from == "vehicle ids"
     assert report.rows_inferred == report.rows
-    moved = con.execute("SELECT unique_id, hour(ds), deliveries, removals FROM panel "
+    moved = con.execute("SELECT unique_id, deliveries, removals FROM panel "
                         "WHERE deliveries + removals > 0 ORDER BY ALL").fetchall()  # fmt: skip
     # From B at 1 h, moved during the eight hours until it leaves from C at 9 h. Nobody left from B: no row.
-    assert moved == [("C", 7, 1, 0)]
+    assert moved == [("C", 1, 0)]
     assert con.execute("SELECT bool_and(y <= supply) FROM panel").fetchone() == (True,)
-    stock = con.execute("SELECT stock_start FROM panel WHERE unique_id = 'C' ORDER BY ds").fetchall()
-    assert [n for (n,) in stock] == [0] * 8 + [1, 1] + [0] * (len(stock) - 10)
-
-
-def test_without_ids_the_stock_is_the_smallest_that_serves_the_rides(con):
-    rides = [
-        (None, hour(1), hour(2), "A", "B"),
-        (None, hour(3), hour(4), "B", "A"),
-        (None, hour(5), hour(6), "A", "B"),
+    stock = [
+        n
+        for (n,) in con.execute("SELECT stock_start FROM panel WHERE unique_id = 'C' ORDER BY ds").fetchall()
     ]
-    fill(con, rides, stations=[("A", "a", 0.0, 0.0, 1), ("B", "b", 0.0, 0.0, 1)])
+    assert (stock[:2], stock[9]) == ([0, 0], 1)
+
+
+def exposures(con, place: str) -> list[tuple[float, float, float]]:
+    return con.execute(
+        "SELECT exposure_low, exposure, exposure_high FROM panel WHERE unique_id = ? ORDER BY ds", [place]
+    ).fetchall()
+
+
+def test_a_place_is_stood_at_empty_or_ambiguous(con):
+    rides = [
+        ("v", hour(0.1), hour(0.5), "D", "A"),
+        ("v", hour(2.1), hour(2.25), "A", "B"),
+        ("v", hour(6.1), hour(7), "C", "D"),
+        ("v", hour(9.1), hour(9.5), "D", "D"),
+        ("z", hour(0.25), hour(0.5), "B", "E"),
+    ]
+    fill(con, rides)
+    build_panel(con, by="hour", zone="UTC")
+    # One vehicle stood at A from 0:30 to 2:06 and nobody before and after: the feedless truth, exactly.
+    assert exposures(con, "A")[:4] == [(0.5, 0.5, 0.5), (1, 1, 1), (0.1, 0.1, 0.1), (0, 0, 0)]
+    # It was moved from B to C between 2:15 and 6:06: ambiguous at both, certain at neither.
+    at_c = exposures(con, "C")
+    assert at_c[1] == (0, 0, 0)
+    for low, middle, high in at_c[3:6]:
+        assert (low, high, 0 < middle < 1) == (0, 1, True)
+    assert [e for _, e, _ in at_c[3:6]] == sorted(e for _, e, _ in at_c[3:6])
+    at_b = exposures(con, "B")
+    assert all(low == 0 and high == 1 for low, _, high in at_b[3:6])
+    assert [e for _, e, _ in at_b[3:6]] == sorted((e for _, e, _ in at_b[3:6]), reverse=True)
+    flags = con.execute("SELECT bool_and(censored = (exposure_low < 1)), "
+                        "bool_and(y = 0 OR exposure_high > 0), "
+                        "bool_and(exposure BETWEEN exposure_low AND exposure_high) FROM panel")  # fmt: skip
+    assert flags.fetchone() == (True, True, True)
+
+
+def test_a_vehicle_that_nobody_takes_for_weeks_may_be_broken(con):
+    busy = [(f"b{n}", hour(n / 4), hour(n / 4 + 0.1), "A", "A") for n in range(24 * 4 * 14)]
+    rides = [("v", hour(1), hour(1.5), "B", "A"), ("v", hour(24 * 13), hour(24 * 13 + 1), "A", "B")]
+    # All other vehicles come to A for one ride each; v stands there amid a hundred rides a day.
+    fill(con, [*rides, *busy])
+    build_panel(con, by="day", zone="UTC")
+    assert all(low < 1 for low, _, _ in exposures(con, "A")[2:12])
+
+
+def test_the_stock_never_exceeds_the_vehicles_seen(con):
+    random = np.random.default_rng(5)
+    rides = []
+    for vehicle in range(9):
+        begin = np.sort(random.uniform(0, 24 * 20, 30))
+        places = random.choice(list("ABCDE"), (30, 2))
+        rides += [(str(vehicle), hour(t), hour(t + 0.2), *ends) for t, ends in zip(begin, places)]
+    fill(con, rides)
+    build_panel(con, by="hour", zone="UTC")
+    assert (
+        con.execute("SELECT max(n) FROM (SELECT sum(stock_start) n FROM panel GROUP BY ds)").fetchone()[0]
+        <= 9
+    )
+
+
+def test_without_ids_only_bounds_under_an_assumption_are_known(con):
+    rides = [
+        (None, hour(5), hour(6), "A", "B"),
+        (None, hour(7), hour(8), "B", "A"),
+        (None, hour(9), hour(10), "A", "B"),
+        (None, hour(29), hour(30), "B", "C"),
+        (None, hour(31), hour(32), "B", "C"),
+    ]
+    fill(con, rides, stations=[("A", "a", 0.0, 0.0, 1), ("B", "b", 0.0, 0.0, 3)])
     report = build_panel(con, by="hour", zone="UTC")
     assert (report.inferred_from, report.rows_inferred) == ("ride counts", report.rows)
-    found = con.execute(
-        "SELECT unique_id, sum(deliveries), sum(removals), max(stock_start) FROM panel GROUP BY 1 ORDER BY 1"
-    )
-    assert found.fetchall() == [("A", 1, 0, 1), ("B", 0, 0, 1)]
+    # If vans come at 4 h only, A needs one vehicle that day; it has none from 5 to 8 and from 9 on.
+    at_a = exposures(con, "A")
+    assert at_a[:6] == [(0, 1, 1)] * 3 + [(1, 1, 1)] + [(0, 1, 1)] * 2
+    # B needs one vehicle more on the second day, besides the one that came at 10 h of the first, which vans
+    # may have taken away: two at 4 h of the second day.
+    stock = con.execute("SELECT hour(ds), stock_start FROM panel "
+                        "WHERE unique_id = 'B' AND ds >= ? ORDER BY ds", [hour(27)]).fetchall()  # fmt: skip
+    assert stock == [(3, 1), (4, 2), (5, 2), (6, 1), (7, 1)]
 
 
 def test_places_with_a_feed_and_places_without(con):
@@ -82,27 +148,6 @@ def test_overlapping_rides_of_one_vehicle_keep_the_stock_sound(con):
         True,
         True,
     )
-
-
-def test_cells_of_free_floating_vehicles(con):
-    fill(con, [(str(n % 3), hour(n), hour(n + 0.5), None, None) for n in range(9)])
-    con.execute(
-        "UPDATE trips SET start_lat = 48.1 + (line % 2) * 0.1, end_lat = 48.3, start_lng = 11, end_lng = 11"
-    )
-    report = build_panel(con, by="hour", zone="Europe/Berlin", places="h3", h3_resolution=7)
-    assert (report.places, report.pickups, report.rides_without_place) == (2, 9, 0)
-    assert con.execute("SELECT bool_and(inferred), bool_and(y <= supply) FROM panel").fetchone() == (
-        True,
-        True,
-    )
-    with pytest.raises(ValueError, match="h3_resolution"):
-        build_panel(con, zone="UTC", places="h3", h3_resolution=16)
-
-
-def test_cells_need_coordinates(con):
-    fill(con, [("v", hour(1), hour(2), "A", "B")])
-    with pytest.raises(ValueError, match="coordinates"):
-        build_panel(con, zone="UTC", places="h3")
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,4 +1,4 @@
-"""Rows worked out by hand: the arithmetic of docs/panel.md, and what may go wrong at the edges."""
+"""Rows worked out by hand: the arithmetic that the docs explain, and what may go wrong."""
 
 from datetime import datetime
 
@@ -33,7 +33,7 @@ def feed(*records, place="A"):
     return [(place, clock(record[0]), *record[1:]) for record in records]
 
 
-# The example of docs/panel.md: someone came in vain at 08:30, so four wanted a vehicle and three got one.
+# The example of the docs: someone came in vain at 08:30, so four wanted a vehicle and three got one.
 EXAMPLE_RIDES = [
     ride("08:05:00", "08:25:00"),
     ride("08:20:00", "08:50:00"),
@@ -56,6 +56,8 @@ def test_worked_example(con):
         "y": 3,
         "censored": True,
         "exposure": 35 / 60,
+        "exposure_low": 35 / 60,
+        "exposure_high": 35 / 60,
         "threshold": 2,
         "supply": 6,
         "returns": 1,

@@ -113,6 +113,9 @@ def make_city(
     walk: float = 300.0,
     docks: float = 2.0,
     events: float = 6.0,
+    broken: float = 0.0,
+    retiring: float = 0.0,
+    van_hours: tuple[int, ...] = (2,),
     progress: Callable[[float], None] | None = None,
 ) -> City:
     """Simulate a city: demand, vehicles that move with rides, and the stock-outs that follow.
@@ -127,7 +130,9 @@ def make_city(
     progress : callable, optional
         Called with the share of the work done.
 
-    :class:`CitySettings` describes the other parameters, docs/city.md the model.
+    Notes
+    -----
+    `CitySettings` describes the other parameters; the page "The simulated city" of the docs, the model.
 
     Examples
     --------
@@ -156,6 +161,9 @@ def make_city(
         walk=walk,
         docks=docks,
         events=events,
+        broken=broken,
+        retiring=retiring,
+        van_hours=tuple(van_hours),
     )
     map_, hours = make_map(settings), make_hours(settings)
     sky = make_weather(settings, hours) if settings.weather else None

@@ -64,7 +64,7 @@ def replay(
         raise ValueError("city has no vans to follow targets: make it with rebalancing=True")
     fleet = make_fleet(city.settings, city.map, city.hours, city.rate)
     given = _checked(city, np.asarray(targets), first_day, clocks)
-    followed = city.targets if city.targets is not None else night_targets(city.hours, fleet)
+    followed = city.targets if city.targets is not None else night_targets(city.settings, city.hours, fleet)
     followed = {hour: wanted for hour, wanted in followed.items() if city.hours.day[hour] < first_day}
     for day, of_day in enumerate(given, start=first_day):
         for clock, wanted in zip(clocks, of_day):

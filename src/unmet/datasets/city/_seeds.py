@@ -13,6 +13,7 @@ _PARTS = (
     "spill",
     "rival",
     "destinations",
+    "workshop",
 )
 
 

@@ -54,6 +54,12 @@ class CitySettings:
         Docks per vehicle, over the whole city.
     events : float
         Expected special events (concerts, matches) per thirty days.
+    broken : float
+        Share of the fleet that stands on the street but cannot be rented, in the long run.
+    retiring : float
+        Share of the fleet that is taken off the street for good during the period.
+    van_hours : tuple of int
+        Local hours at which the vans leave.
     """
 
     places: int
@@ -74,6 +80,9 @@ class CitySettings:
     walk: float
     docks: float
     events: float
+    broken: float = 0.0
+    retiring: float = 0.0
+    van_hours: tuple[int, ...] = (2,)
 
     def __post_init__(self) -> None:
         for name in ("places", "days", "seed", "vehicles"):
@@ -96,6 +105,12 @@ class CitySettings:
         _require(self.walk > 0, f"walk must be a positive number of metres, got {self.walk}")
         _require(self.docks >= 1.2, f"docks must be at least 1.2 per vehicle, got {self.docks}")
         _require(0 <= self.events <= 1000, f"events must lie in [0, 1000] per thirty days, got {self.events}")
+        _require(0 <= self.broken <= 0.5, f"broken must be a share in [0, 0.5], got {self.broken}")
+        _require(0 <= self.retiring <= 1, f"retiring must be a share in [0, 1], got {self.retiring}")
+        _require(
+            len(self.van_hours) > 0 and set(self.van_hours) <= set(range(24)),
+            f"van_hours must hold hours from 0 to 23, got {self.van_hours}; rebalancing=False stops the vans",
+        )
         _require(
             -85 <= self.centre[0] <= 85 and -180 <= self.centre[1] <= 180,
             f"centre must be (latitude, longitude) in degrees, got {self.centre}",

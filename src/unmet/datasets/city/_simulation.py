@@ -12,15 +12,16 @@ from unmet.datasets.city._demand import Requests
 from unmet.datasets.city._fleet import Fleet
 from unmet.datasets.city._hours import Hours
 from unmet.datasets.city._map import Map
-from unmet.datasets.city._rebalancing import CLOCK, DRIVE, plan_night
+from unmet.datasets.city._rebalancing import DRIVE, plan_night
 from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings
+from unmet.datasets.city._wear import make_wear
 
 # A heap entry is one integer: second, then kind of event, then number of the ride, job or request. In the
 # same second returns come first, then vans, then people, so that a returned vehicle can be taken.
-_SHIFT = 34
-_RETURN, _BRING, _FETCH, _ASK = 0 << 32, 1 << 32, 2 << 32, 3 << 32
-_WHAT, _WHICH = 3 << 32, (1 << 32) - 1
+_SHIFT = 35
+_RETURN, _BRING, _FETCH, _ASK, _MEND = 0 << 32, 1 << 32, 2 << 32, 3 << 32, 4 << 32
+_WHAT, _WHICH = 7 << 32, (1 << 32) - 1
 
 _NEIGHBOURS = 4
 _DETOURS = 12
@@ -42,6 +43,8 @@ class Outcome:
         One row per vehicle moved by a van: vehicle, from, second, to, second.
     home : array (V,)
         Place of each vehicle at the start.
+    workshop : array (K, 3)
+        Place, second and change of the stock when a vehicle breaks, is mended or retires.
     """
 
     second: np.ndarray
@@ -51,6 +54,7 @@ class Outcome:
     end: np.ndarray
     moves: np.ndarray
     home: np.ndarray
+    workshop: np.ndarray
 
 
 def simulate(
@@ -66,8 +70,9 @@ def simulate(
 
     A request takes the vehicle that has stood longest. Without a vehicle it is lost or, with spill, goes to
     the nearest of four neighbours that has one, with chance exp(−distance / walk). A return without a free
-    dock rides on to the nearest place that has one. ``targets`` gives the hours at which vans leave and
-    what they aim for; by default they aim for ``fleet.target`` every night.
+    dock rides on to the nearest place that has one. A vehicle that breaks when it is returned keeps its dock
+    until it is mended; one that retires leaves the street. ``targets`` gives the hours at which vans
+    leave and what they aim for; by default they aim for ``fleet.target`` at ``settings.van_hours``.
     """
     count = len(requests.place)
     # Plain arrays read and write single elements several times faster than NumPy.
@@ -90,6 +95,9 @@ def simulate(
     jobs: list[tuple[int, int, int]] = []  # place to fetch at, place to bring to, how many
     loads: list[tuple[int, list[tuple[int, int, int]]]] = []  # place to bring to, (vehicle, from, second)
     moves: list[tuple[int, int, int, int, int]] = []
+    wear = make_wear(settings, hours, count)
+    broken = [0] * len(map_)  # vehicles that take up a dock
+    workshop: list[tuple[int, int, int]] = []
     heap: list[int] = [1 << 62]  # a sentinel, so that the heap is never empty
     closing = hours.seconds
 
@@ -127,14 +135,15 @@ def simulate(
                 at = goal[which]
                 if last[at] == now:
                     heappush(heap, entry + (1 << _SHIFT))
-                elif len(stock[at]) < capacity[at]:
+                elif room_at(at):
                     last[at] = now
-                    stock[at].append(vehicle[which])
                     end[which] = now
+                    if wear is None or not wear_out(which, at, now):
+                        stock[at].append(vehicle[which])
                 else:
                     later = _PATIENCE
                     for other, seconds in detours[at]:
-                        if len(stock[other]) < capacity[other]:
+                        if room_at(other):
                             goal[which], later = other, seconds
                             break
                     heappush(heap, entry + (later << _SHIFT))
@@ -142,8 +151,35 @@ def simulate(
                 ask(which, now)
             elif what == _FETCH:
                 fetch(which, now, entry)
+            elif what == _MEND:
+                mend(which, now, entry)
             else:
                 bring(which, now, entry)
+
+    def wear_out(which: int, at: int, now: int) -> bool:
+        """Take a vehicle that was just returned off the stock if it retires or breaks."""
+        assert wear is not None
+        lasts = wear.lasts[which]
+        retires = now >= wear.retires[vehicle[which]]
+        if not retires and lasts == 0:
+            return False
+        workshop.append((at, now, -1))
+        if not retires:
+            broken[at] += 1
+            heappush(heap, (now + lasts << _SHIFT) | _MEND | which)
+        return True
+
+    def mend(which: int, now: int, entry: int) -> None:
+        at = goal[which]
+        if now >= closing:
+            return
+        if last[at] == now:
+            heappush(heap, entry + (1 << _SHIFT))
+            return
+        last[at] = now
+        broken[at] -= 1
+        stock[at].append(vehicle[which])
+        workshop.append((at, now, 1))
 
     def fetch(which: int, now: int, entry: int) -> None:
         at, to, wanted = jobs[which]
@@ -157,25 +193,28 @@ def simulate(
         loads.append((to, [(stock[at].popleft(), at, now) for _ in range(taken)]))
         heappush(heap, (now + DRIVE << _SHIFT) | _BRING | (len(loads) - 1))
 
+    def room_at(at: int) -> bool:
+        return len(stock[at]) + broken[at] < capacity[at]
+
     def bring(which: int, now: int, entry: int) -> None:
         at, load = loads[which]
         if last[at] == now:
             heappush(heap, entry + (1 << _SHIFT))
             return
-        room = capacity[at] - len(stock[at])
+        room = capacity[at] - len(stock[at]) - broken[at]
         for bike, source, fetched in load[:room]:
             last[at] = now
             stock[at].append(bike)
             moves.append((bike, source, fetched, at, now))
         rest = load[room:]
         if rest:
-            free = [(seconds, other) for other, seconds in detours[at] if len(stock[other]) < capacity[other]]
+            free = [(seconds, other) for other, seconds in detours[at] if room_at(other)]
             seconds, other = free[0] if free else (_PATIENCE, at)
             loads[which] = (other, rest)
             heappush(heap, entry + (seconds << _SHIFT))
 
     if targets is None:
-        targets = night_targets(hours, fleet) if settings.rebalancing else {}
+        targets = night_targets(settings, hours, fleet) if settings.rebalancing else {}
     target = {hour * 3600: wanted for hour, wanted in targets.items()}
     marks = sorted(set(target) | set(range(0, closing, 86_400)) | {closing})
     done = 0
@@ -206,12 +245,14 @@ def simulate(
         end=np.frombuffer(end, dtype=np.int32),
         moves=np.array(moves, dtype=np.int64).reshape(-1, 5),
         home=home,
+        workshop=np.array(workshop, dtype=np.int64).reshape(-1, 3),
     )
 
 
-def night_targets(hours: Hours, fleet: Fleet) -> dict[int, list[int]]:
+def night_targets(settings: CitySettings, hours: Hours, fleet: Fleet) -> dict[int, list[int]]:
     """Return the hours at which the city's own vans leave, and their targets."""
-    return dict.fromkeys(np.flatnonzero(hours.hour == CLOCK).tolist(), fleet.target.tolist())
+    leave = np.isin(hours.hour, settings.van_hours)
+    return dict.fromkeys(np.flatnonzero(leave).tolist(), fleet.target.tolist())
 
 
 def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float]]]:

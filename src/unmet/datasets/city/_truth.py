@@ -76,14 +76,18 @@ def count_truth(
 
 
 def follow_stock(hours: Hours, fleet: Fleet, outcome: Outcome) -> Stock:
-    """Return every change of stock in the period, by rides and vans."""
+    """Return every change of stock in the period, by rides, vans and the workshop."""
     rode = outcome.origin >= 0
-    moves = outcome.moves
-    place = np.concatenate([outcome.origin[rode], outcome.destination[rode], moves[:, 1], moves[:, 3]])
-    second = np.concatenate([outcome.second[rode], outcome.end[rode], moves[:, 2], moves[:, 4]])
+    moves, workshop = outcome.moves, outcome.workshop
+    place = np.concatenate(
+        [outcome.origin[rode], outcome.destination[rode], moves[:, 1], moves[:, 3], workshop[:, 0]]
+    )
+    second = np.concatenate(
+        [outcome.second[rode], outcome.end[rode], moves[:, 2], moves[:, 4], workshop[:, 1]]
+    )
     half, whole = int(rode.sum()), len(moves)
     change = np.concatenate(
-        [np.full(half, -1), np.full(half, 1), np.full(whole, -1), np.full(whole, 1)]
+        [np.full(half, -1), np.full(half, 1), np.full(whole, -1), np.full(whole, 1), workshop[:, 2]]
     ).astype(np.int64)
     # A van takes several vehicles in one second; that is one change of stock.
     key = place.astype(np.int64) * hours.seconds + second

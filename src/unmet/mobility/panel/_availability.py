@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmet.mobility.panel._events import CHANGE, EDGE, IS_CLOSED, IS_OPEN, IS_UNKNOWN, RECORD, pack, unpack
+from unmet.mobility.panel._events import (
+    CHANGE,
+    CUT,
+    EDGE,
+    IS_CLOSED,
+    IS_OPEN,
+    IS_UNKNOWN,
+    RECORD,
+    pack,
+    unpack,
+)
+from unmet.mobility.panel._known_time import long_absences
 from unmet.mobility.panel._ledger import Ledger
 from unmet.mobility.panel._reconciliation import Records, reconcile
 
@@ -26,8 +37,10 @@ class Segments:
     no : number of the place within the batch.
     t, until : first second, and first second after the end.
     kind : kind of the event at `t`.
-    level : stock after the event: the opening stock plus all rides and moves so far.
-    state : AVAILABLE, EMPTY, CLOSED or UNKNOWN.
+    level : stock after the event: the opening stock plus all rides and moves so far; never below 0.
+    state : AVAILABLE, EMPTY, CLOSED or UNKNOWN; the likelier one where stock was inferred.
+    chance : that a vehicle stood there, if the place was open and known.
+    low, high : whether one surely did, and whether one can have done: 0 or 1.
     """
 
     no: np.ndarray
@@ -36,6 +49,9 @@ class Segments:
     kind: np.ndarray
     level: np.ndarray
     state: np.ndarray
+    chance: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: int) -> Segments:
@@ -57,7 +73,10 @@ def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: 
         moves, opening = found.moves, found.opening
         regimes.append(found.regimes)
     periods = pack(np.repeat(everywhere, len(edges)), np.tile(edges, places), EDGE)
-    keys = np.concatenate([periods, *regimes, batch.keys[kind != RECORD], moves])
+    known = ledger.presence.known(*numbers) if ledger.presence is not None and not observed.all() else None
+    marks = np.zeros(0, np.int64) if known is None else known.keys[~observed[known.no]]
+    cuts = ledger.unknown.cuts(*numbers)
+    keys = np.concatenate([periods, *regimes, batch.keys[kind != RECORD], moves, marks, cuts | CUT])
     keys.sort()
     no, t, kind = unpack(keys)
     if len(t) and t.max() >= last:
@@ -70,7 +89,27 @@ def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: 
     until = np.empty_like(t)
     until[:-1] = t[1:]
     until[starts + lengths - 1] = last
-    return Segments(no, t, until, kind, level, _states(kind, level, starts))
+    state = _states(kind, level, starts)
+    chance = (level > 0).astype(np.float64)
+    low = high = chance
+    free = ~observed[no]
+    if not observed.all():
+        if known is None:  # a van may have come at any moment
+            chance, high = np.where(free, 1.0, chance), np.where(free, 1.0, high)
+        else:
+            standing = known.at(no, t)
+            low = np.where(free, standing.surely > 0, low)
+            high = np.where(free, standing.possible, high)
+            chance = np.where(free, standing.chance, chance)
+            state = np.where(free & (state <= EMPTY), np.where(chance > 0.5, AVAILABLE, EMPTY), state)
+    # Books that do not balance show that something is wrong, not that the place was empty.
+    state = np.where((level < 0) & (state == EMPTY) & observed[no], UNKNOWN, state)
+    if len(cuts):
+        inside = np.searchsorted(cuts, pack(no, t, 0), "right") % 2 == 1
+        state = np.where(inside, UNKNOWN, state)
+    if ledger.cells:
+        state = np.where(long_absences(no, t, until, state == EMPTY), UNKNOWN, state)
+    return Segments(no, t, until, kind, np.maximum(level, 0), state, chance, low, high)
 
 
 def _states(kind: np.ndarray, level: np.ndarray, starts: np.ndarray) -> np.ndarray:

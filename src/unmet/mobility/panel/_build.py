@@ -9,23 +9,31 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from unmet.calendar import Periods, check_zone, make_periods
-from unmet.mobility.panel._cells import cell_trips
+from unmet.mobility.panel._cells import ABSENT, cell_trips, drop_unserved
 from unmet.mobility.panel._covariates import add_covariates, check_covariates
 from unmet.mobility.panel._file import describe_panel
 from unmet.mobility.panel._hubs import membership
 from unmet.mobility.panel._ledger import Ledger, Progress, open_ledger
+from unmet.mobility.panel._lowered import Reserve, write_lowered
 from unmet.mobility.panel._rows import write_rows
 from unmet.mobility.panel._timeline import write_timeline
+from unmet.mobility.sources import WeatherReport
 
 if TYPE_CHECKING:
     import duckdb
 
+_MOST_ROWS = 1_000_000_000
 _PLACES = ("station", "h3", "hub")
 
 
 @dataclass(frozen=True)
 class PanelReport:
-    """What the panel holds. Shares of time are over all places and periods."""
+    """What the panel holds. Shares of time are over all places and periods.
+
+    `vehicles_standing` is the mean number of vehicles at all places together, `reserve` the vehicles of every
+    place that table ``lowered`` holds back. `notes` say what is not known and what was assumed, one sentence
+    for each kind.
+    """
 
     rows: int
     places: int
@@ -47,7 +55,12 @@ class PanelReport:
     share_unknown: float
     feed: str | None
     inferred_from: str | None
+    vehicles_standing: float
+    reserve: int | None
     covariates: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=())
+    assumed_ends: bool = False
+    weather: WeatherReport | None = None
 
 
 def build_panel(
@@ -62,10 +75,12 @@ def build_panel(
     holidays: str | None = None,
     weather: str | os.PathLike[str] | None = None,
     weather_keep: Mapping[str, str] | None = None,
+    max_reject_share: float = 0.01,
     max_gap: str | None = None,
     feed: str | None = None,
     trips: str = "trips",
     timelines: Sequence[str] = (),
+    reserve: Reserve | None = None,
     progress: Progress | None = None,
 ) -> PanelReport:
     """Write table ``panel``, and return a summary of it.
@@ -80,7 +95,8 @@ def build_panel(
     vehicle, out of the time in which the place was known to be open; it is null if there was no such time.
     ``threshold`` is 0, which implies nothing about demand, if the place was closed or unknown for part of
     the period; it is null for hubs. ``ds`` is the start of the local period in naive UTC. There is a row for
-    every place and period.
+    every place and period. Where stock is inferred from rides, ``exposure_low`` and ``exposure_high``
+    bound the exposure; with a feed both equal it.
 
     Parameters
     ----------
@@ -92,9 +108,12 @@ def build_panel(
     holidays : country or region, such as ``"US-NJ"``; adds column ``holiday``.
     weather : CSV or Parquet file, joined by local day or hour.
     weather_keep : column → value; use only the rows of the weather file with these values.
+    max_reject_share : stop if a larger share of the weather cannot be read.
     max_gap, feed : see :func:`availability`.
     trips : table of rides, for instance one written by :func:`reduce_fleet`.
     timelines : places for which to write table ``timeline`` too (see :func:`availability`).
+    reserve : also write table ``lowered``: what would have been seen if this many vehicles of every place
+        were not for rent (see :func:`write_lowered`). ``"auto"``: 2, 4 or 8, by how many rides it hides.
     progress : called with (name of the step, parts done, number of parts).
     """
     if places not in _PLACES:
@@ -105,8 +124,10 @@ def build_panel(
         )
     check_zone(zone)
     names = check_covariates(covariates, holidays)
+    notes: list[str] = []
     if places == "h3":
-        trips = cell_trips(con, trips, h3_resolution)
+        trips, notes = cell_trips(con, trips, h3_resolution)
+    assumed = bool(notes)
     members = membership(con, hubs, trips) if hubs is not None else None
     ledger = open_ledger(
         con,
@@ -118,23 +139,43 @@ def build_panel(
         progress=progress,
     )
     periods = make_periods(by, zone, ledger.first, ledger.last)
+    _check_size(periods, len(ledger.places))
     seconds = write_rows(con, ledger, periods, members, progress)
+    kept_back = None if reserve is None else write_lowered(con, ledger, periods, members, reserve)
     if timelines:
         write_timeline(con, ledger, periods.first, periods.last, timelines)
     ledger.close()
+    if places == "h3":
+        notes += drop_unserved(con, (periods.last - periods.first) / periods.count / 3600)
+        notes += [ABSENT] if seconds["unknown_s"] else []
     report = _report(con, ledger, periods, places, seconds)
-    added = add_covariates(con, zone, names, holidays, weather, weather_keep)
-    describe_panel(
-        con, {"zone": zone, "by": by, "kind": places, "counts": "rides not flagged, or over a day"}
-    )
-    return PanelReport(**{**report, "covariates": added})
+    report |= {"notes": (*notes, *report["notes"]), "assumed_ends": assumed}
+    added, about_weather = add_covariates(con, zone, names, holidays, weather, weather_keep, max_reject_share)
+    about = {"zone": zone, "by": by, "kind": places, "counts": "rides not flagged, or over a day"}
+    if holidays is not None:
+        about["holidays"] = holidays
+    if ledger.inferred_from is not None:
+        about["inferred_from"] = ledger.inferred_from
+    describe_panel(con, about)
+    return PanelReport(**{**report, "reserve": kept_back, "covariates": added, "weather": about_weather})
+
+
+def _check_size(periods: Periods, places: int) -> None:
+    """Refuse a panel that nobody could use, as one wrong date among the rides makes it."""
+    if periods.count * places > _MOST_ROWS:
+        raise ValueError(
+            f"by={periods.by!r} makes {periods.count * places:,} rows: {places:,} places × {periods.count:,} "
+            f"periods from {_stamp(periods.first)[:10]} to {_stamp(periods.last)[:10]}; remove rides with "
+            "wrong dates, or choose a longer step"
+        )
 
 
 def _report(
     con: duckdb.DuckDBPyConnection, ledger: Ledger, periods: Periods, kind: str, seconds: dict[str, int]
 ) -> dict[str, Any]:
     row = con.execute(
-        "SELECT count(*), sum(y), count(*) FILTER (censored), count(*) FILTER (inferred) FROM panel"
+        "SELECT count(*), sum(y), count(*) FILTER (censored), count(*) FILTER (inferred), sum(stock_start) "
+        "FROM panel"
     ).fetchone()
     assert row is not None
     total = max(1, sum(seconds.values()))
@@ -159,6 +200,8 @@ def _report(
         "share_unknown": seconds["unknown_s"] / total,
         "feed": ledger.feed.kind if ledger.feed else None,
         "inferred_from": ledger.inferred_from,
+        "notes": ledger.unknown.notes,
+        "vehicles_standing": (row[4] or 0) / max(1, periods.count),
     }
 
 

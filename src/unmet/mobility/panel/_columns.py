@@ -24,12 +24,29 @@ PANEL_COLUMNS = (
     PanelColumn("unique_id", "VARCHAR", "place: station, H3 cell or hub", "unique_id"),
     PanelColumn("ds", "TIMESTAMP", "start of the local period, naive UTC", "make_timestamp(start * 1000000)"),
     PanelColumn("y", "INTEGER", "pickups seen", "y"),
-    PanelColumn("censored", "BOOLEAN", "whether there was a moment without vehicles", "empty_s > 0"),
+    PanelColumn(
+        "censored",
+        "BOOLEAN",
+        "whether there was, or may have been, a moment without vehicles",
+        "low_s < available_s + empty_s",
+    ),
     PanelColumn(
         "exposure",
         "DOUBLE",
         "share of known, open time with a vehicle; null if there was no such time",
         "exposure",
+    ),
+    PanelColumn(
+        "exposure_low",
+        "DOUBLE",
+        "share of that time in which a vehicle surely stood; the same as exposure with a feed",
+        "exposure_low",
+    ),
+    PanelColumn(
+        "exposure_high",
+        "DOUBLE",
+        "share of that time that was not provably empty; the same as exposure with a feed",
+        "exposure_high",
     ),
     PanelColumn(
         "threshold",

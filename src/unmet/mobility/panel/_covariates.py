@@ -1,22 +1,22 @@
-"""Covariates of the panel: the local calendar, holidays and a weather file."""
+"""Covariates of the panel: the local calendar, holidays and a weather file; and those of periods ahead."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmet.calendar import holiday_dates, local_seconds, weekday
-from unmet.tables import identifier, literal_path
+from unmet.calendar import holiday_dates, is_holiday, local_seconds, weekday
+from unmet.mobility.sources import WeatherReport, read_weather
+from unmet.tables import Columns, connect, identifier, plain
 
 if TYPE_CHECKING:
     import duckdb
 
 CALENDAR = ("hour", "weekday", "month")
-_WHEN = ("ds", "date", "time", "datetime", "timestamp", "day", "valid_time")
 
 
 def check_covariates(covariates: Sequence[str], holidays: str | None) -> tuple[str, ...]:
@@ -40,42 +40,101 @@ def add_covariates(
     holidays: str | None,
     weather: str | os.PathLike[str] | None,
     weather_keep: Mapping[str, str] | None,
-) -> tuple[str, ...]:
-    """Add columns to table ``panel`` and return their names."""
+    max_reject_share: float,
+) -> tuple[tuple[str, ...], WeatherReport | None]:
+    """Add columns to table ``panel``; return their names, and what the weather file was like."""
     if weather_keep and weather is None:
         raise ValueError("weather_keep= selects rows of a weather file; give weather= too")
     if not calendar and holidays is None and weather is None:
-        return ()
+        return (), None
     names = [*calendar, *(["holiday"] if holidays is not None else [])]
     columns = [f"m.{name}" for name in names]
-    _write_moments(con, zone, holidays)
+    ds = con.execute("SELECT DISTINCT ds FROM panel ORDER BY ds").fetchnumpy()["ds"]
+    _write_moments(con, ds.astype("datetime64[us]"), zone, holidays)
     joins = "JOIN _moments m USING (ds)"
+    report = None
     if weather is not None:
-        values, moment = _read_weather(con, weather, weather_keep or {})
+        taken = [row[0] for row in con.execute("DESCRIBE panel").fetchall()] + names
+        report = read_weather(
+            con, weather, keep=weather_keep or {}, taken=taken, max_reject_share=max_reject_share
+        )
+        moment = _join_on(report)
         joins += f" LEFT JOIN _weather w ON w.moment = {moment}"
-        columns += [f"w.{identifier(value)}" for value in values]
-        names += values
+        columns += [f"w.{identifier(value)}" for value in report.columns]
+        names += report.columns
+        report = _with_gaps(con, report, moment)
     con.execute(f"""
         CREATE OR REPLACE TABLE panel AS
         SELECT p.*, {", ".join(columns)} FROM panel p {joins} ORDER BY unique_id, ds""")
     con.execute("DROP TABLE _moments")
-    return tuple(names)
+    return tuple(names), report
 
 
-def _write_moments(con: duckdb.DuckDBPyConnection, zone: str, holidays: str | None) -> None:
-    """Write table ``_moments(ds, local, hour, weekday, month, holiday)`` for the periods of the panel."""
-    ds = con.execute("SELECT DISTINCT ds FROM panel ORDER BY ds").fetchnumpy()["ds"].astype("datetime64[us]")
+def _with_gaps(con: duckdb.DuckDBPyConnection, report: WeatherReport, moment: str) -> WeatherReport:
+    """Return the report with a note about periods for which the file has no row."""
+    [(periods, without)] = con.execute(
+        f"SELECT count(*), count(*) FILTER (w.moment IS NULL) FROM _moments LEFT JOIN _weather w "
+        f"ON w.moment = {moment}"
+    ).fetchall()
+    if not without:
+        return report
+    name = report.files[0].source
+    return replace(
+        report, notes=(*report.notes, f"{name}: no weather for {without:,} of {periods:,} periods")
+    )
+
+
+def read_covariates(path: str | os.PathLike[str], ds: np.ndarray, zone: str) -> Columns:
+    """Return the columns of a CSV or Parquet file, such as a weather forecast, at the periods `ds`.
+
+    Parameters
+    ----------
+    path : one row per local day or hour, as for ``weather`` of :func:`build_panel`.
+    ds : starts of periods, naive UTC, ascending.
+
+    Returns
+    -------
+    ``ds`` and the columns of numbers; NaN where the file says nothing. Periods after the last that the file
+    knows are left out.
+    """
+    with connect(memory_limit="500MB", inputs=[path]) as con:
+        _write_moments(con, np.asarray(ds, "datetime64[us]"), zone, None)
+        report = read_weather(con, path, keep={}, what="covariates")
+        columns = ", ".join(f"w.{identifier(value)}" for value in report.columns)
+        found = con.execute(
+            f"SELECT ds, {columns} FROM _moments LEFT JOIN _weather w ON w.moment = {_join_on(report)} "
+            "ORDER BY ds"
+        ).fetchnumpy()
+    columns_ahead = {name: plain(values) for name, values in found.items()}
+    told = np.zeros(len(ds), bool)
+    for name in report.columns:
+        columns_ahead[name] = columns_ahead[name].astype(np.float64)
+        told |= np.isfinite(columns_ahead[name])
+    if not told.any():
+        raise ValueError(
+            f"covariates file {path} says nothing about the periods from {ds[0]} to {ds[-1]} (UTC); "
+            "give one with rows for the days to forecast"
+        )
+    until = int(np.flatnonzero(told)[-1]) + 1
+    return {name: values[:until] for name, values in columns_ahead.items()}
+
+
+def _join_on(report: WeatherReport) -> str:
+    """Return SQL for the time of a period by which it finds its row of the weather file."""
+    return f"date_trunc('{report.step}', {'ds' if report.in_utc else 'local'})"
+
+
+def _write_moments(con: duckdb.DuckDBPyConnection, ds: np.ndarray, zone: str, holidays: str | None) -> None:
+    """Write table ``_moments(ds, local, hour, weekday, month, holiday)`` for periods."""
     local = local_seconds(ds, zone).astype("datetime64[s]")
     day = local.astype("datetime64[D]")
-    years = np.unique(local.astype("datetime64[Y]").astype(int) + 1970).tolist()
-    dates = [] if holidays is None else holiday_dates(holidays, years)
     moments = {
         "ds": ds,
         "local": local.astype("datetime64[us]"),
         "hour": (local - day).astype(np.int64) // 3600,
         "weekday": weekday(day.astype(np.int64)),
         "month": local.astype("datetime64[M]").astype(np.int64) % 12 + 1,
-        "holiday": np.isin(day, np.array(dates, "datetime64[D]")),
+        "holiday": np.zeros(len(ds), bool) if holidays is None else is_holiday(ds, zone, holidays),
     }
     con.register("_frame", moments)
     con.execute("""
@@ -83,74 +142,3 @@ def _write_moments(con: duckdb.DuckDBPyConnection, zone: str, holidays: str | No
         SELECT ds, local, hour::TINYINT AS hour, weekday::TINYINT AS weekday, month::TINYINT AS month, holiday
         FROM _frame""")
     con.unregister("_frame")
-
-
-def _read_weather(
-    con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str], keep: Mapping[str, str]
-) -> tuple[list[str], str]:
-    """Write table ``_weather(moment, …)``; return its columns and the SQL to join its ``moment`` with.
-
-    Times are local, except in a column named ``ds``, which is in UTC as in the panel.
-    """
-    import duckdb
-
-    path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"weather file {path} does not exist; check the path")
-    reader = "read_parquet" if path.suffix.lower() == ".parquet" else "read_csv"
-    source = f"{reader}({literal_path(path)})"
-    try:
-        described = con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-    except duckdb.Error as error:
-        raise ValueError(f"weather file {path} cannot be read: {str(error).splitlines()[0]}") from None
-    kinds = {row[0]: row[1] for row in described}
-    when = next((key for key in kinds if key.strip().lower() in _WHEN), None)
-    if when is None:
-        raise ValueError(f"weather file {path} needs a column 'date' or 'time'; found {', '.join(kinds)}")
-    for key in keep:
-        if key not in kinds:
-            raise ValueError(f"weather_keep: {path} has no column {key!r}; found {', '.join(kinds)}")
-    numbers = [key for key, kind in kinds.items() if key not in keep and key != when and _is_number(kind)]
-    if not numbers:
-        raise ValueError(f"weather file {path} has no column of numbers; found {', '.join(kinds)}")
-    taken = {row[0] for row in con.execute("DESCRIBE panel").fetchall()}
-    renamed = [f"weather_{key}" if key in taken else key for key in numbers]
-    picked = ", ".join(
-        f"{identifier(key)}::DOUBLE AS {identifier(new)}" for key, new in zip(numbers, renamed)
-    )
-    where = " AND ".join(f"{identifier(key)}::VARCHAR = ?" for key in keep) or "true"
-    try:
-        con.execute(
-            f"CREATE OR REPLACE TEMP TABLE _weather AS SELECT {identifier(when)}::TIMESTAMP AS moment, "
-            f"{picked} FROM {source} WHERE {where}",
-            list(keep.values()),
-        )
-    except duckdb.Error as error:
-        raise ValueError(f"weather file {path} cannot be read: {str(error).splitlines()[0]}") from None
-    step = _check_weather(con, path, keep)
-    con.execute(f"UPDATE _weather SET moment = date_trunc('{step}', moment)")
-    return renamed, f"date_trunc('{step}', {'ds' if when.strip().lower() == 'ds' else 'local'})"
-
-
-def _is_number(kind: str) -> bool:
-    return kind in ("DOUBLE", "FLOAT", "BOOLEAN") or "INT" in kind or "DECIMAL" in kind
-
-
-def _check_weather(con: duckdb.DuckDBPyConnection, path: Path, keep: Mapping[str, str]) -> str:
-    """Return ``"hour"`` or ``"day"``: the step of the file, which must have one row for each."""
-    row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
-                                count(DISTINCT moment::DATE), bool_or(moment <> moment::DATE)
-                         FROM _weather""").fetchone()
-    assert row is not None
-    if not row[0]:
-        if not keep:
-            raise ValueError(f"weather file {path} has no rows")
-        wanted = ", ".join(f"{value!r} in column {key!r}" for key, value in keep.items())
-        raise ValueError(f"weather_keep: no row of {path} has {wanted}")
-    step = "hour" if row[3] else "day"
-    if row[0] > (row[1] if row[3] else row[2]):
-        raise ValueError(
-            f"weather file {path} has several rows for one {step}; keep those of one place with "
-            "weather_keep, for instance '94107' in column 'zip_code'"
-        )
-    return step

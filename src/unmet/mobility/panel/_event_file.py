@@ -93,13 +93,16 @@ class EventFile:
         self._runs.append((start, keys[::_STEP].copy()))
         self._ends.append(start + len(keys))
 
-    def add_events(self, no: np.ndarray, t: np.ndarray, kind: np.ndarray) -> None:
-        """Add events given as place, second and kind."""
+    def add_events(
+        self, no: np.ndarray, t: np.ndarray, kind: np.ndarray, value: int | np.ndarray = 0
+    ) -> None:
+        """Add events given as place, second, kind and, for records, value."""
         no, t, kind = (np.asarray(values, np.int64) for values in (no, t, kind))
         self.add(
             (no << self._place_shift)
             + ((t - self._origin) << self._second_shift)
             + (kind << self._value_bits)
+            + value
         )
 
     def batches(self, edges: int = 0) -> list[tuple[int, int]]:

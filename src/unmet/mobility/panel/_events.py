@@ -6,9 +6,11 @@ import numpy as np
 
 # Events of the same second are ordered by kind. A period starts before anything else happens, a vehicle is
 # returned before it can be picked up again, and a status record shows the stock at the end of its second.
-EDGE, IS_OPEN, IS_CLOSED, IS_UNKNOWN, RETURN, PICKUP, DELIVERY, REMOVAL, RECORD = range(9)
+# Unknown time begins or ends at a CUT.
+EDGE, IS_OPEN, IS_CLOSED, IS_UNKNOWN, RETURN, PICKUP, DELIVERY, REMOVAL, RECORD, CUT = range(10)
 KIND_BITS = 4
-CHANGE = np.array([0, 0, 0, 0, 1, -1, 1, -1, 0], np.int8)  # of the stock, by kind
+KINDS = CUT + 1
+CHANGE = np.array([0, 0, 0, 0, 1, -1, 1, -1, 0, 0], np.int8)  # of the stock, by kind
 _SECOND_BITS = 37
 _EARLIEST = -(1 << (_SECOND_BITS - 1))
 

@@ -23,9 +23,10 @@ def add_features(
     Features use only what is known before the period starts: earlier rows of the same place.
 
     - ``lag_n``: y of n periods ago. ``lag_n_censored``: 1 if the place ran out then, so that y is only a
-      lower bound of demand; 0 if y is exact. Both are NaN if the panel does not go back that far.
-    - ``mean_n``: mean of y over the last n periods, without those in which the place ran out; NaN if it ran
-      out in all of them.
+      lower bound of demand; 0 if y is exact. Both are NaN if the panel does not go back that far, or if
+      nothing is known of that period (a panel with ``exposure``, which is then null).
+    - ``mean_n``: mean of y over the last n periods, without those in which the place ran out or was unknown;
+      NaN if there are no others.
     - ``hour``, ``weekday`` (Monday is 0), ``month``: local, at the start of the period; they need `zone`.
 
     Parameters
@@ -53,12 +54,16 @@ def add_features(
     start = _starts(places[order], moments[order])
     y = frame["y"].to_numpy().astype(float)[order]
     censored = frame["censored"].to_numpy().astype(bool)[order]
+    known = np.ones(len(y), bool)
+    if "exposure" in frame.columns:
+        known = np.isfinite(frame["exposure"].to_numpy().astype(float))[order]
+    y = np.where(known, y, np.nan)
     made: dict[str, np.ndarray] = {}
     for n in dict.fromkeys(lags):
         made[f"lag_{n}"] = _shift(y, start, n)
-        made[f"lag_{n}_censored"] = _shift(censored.astype(float), start, n)
+        made[f"lag_{n}_censored"] = _shift(np.where(known, censored, np.nan), start, n)
     for n in dict.fromkeys(rolling):
-        made[f"mean_{n}"] = _mean(y, ~censored, start, n)
+        made[f"mean_{n}"] = _mean(y, ~censored & known, start, n)
     back = np.empty(len(order), int)
     back[order] = np.arange(len(order))
     columns = {name: values[back] for name, values in made.items()}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
+_SHARES = {"exposure": "available_s", "exposure_low": "low_s", "exposure_high": "high_s"}
+
 
 def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
     """Write table ``_hub_rows``, one row per hub and period, from ``_rows`` of the stations.
@@ -28,6 +30,11 @@ def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
         SELECT unique_id, coalesce(1000000 * sum(y) FILTER (free) // count(*) FILTER (free),
                                    1000000 * sum(y) // count(*))::BIGINT + 1 AS w
         FROM (SELECT *, empty_s + closed_s + unknown_s = 0 AS free FROM _rows) GROUP BY unique_id""")
+
+    def share(seconds: str) -> str:
+        known = "nullif(sum(w::HUGEINT * (available_s + empty_s)), 0)"
+        return f"sum(w::HUGEINT * {seconds})::DOUBLE / {known}::DOUBLE"
+
     con.execute(f"""
         CREATE OR REPLACE TABLE _hub_rows AS
         SELECT hub AS unique_id, period, start, sum(y)::INTEGER AS y, sum(returns)::INTEGER AS returns,
@@ -36,9 +43,8 @@ def gather_hubs(con: duckdb.DuckDBPyConnection, members: str) -> None:
                sum(capacity)::INTEGER AS capacity, sum(available_s)::BIGINT AS available_s,
                sum(empty_s)::BIGINT AS empty_s,
                sum(closed_s)::BIGINT AS closed_s, sum(unknown_s)::BIGINT AS unknown_s,
-               sum(w::HUGEINT * available_s)::DOUBLE
-                   / nullif(sum(w::HUGEINT * (available_s + empty_s)), 0)::DOUBLE
-                   AS exposure,
+               sum(low_s)::BIGINT AS low_s, sum(high_s)::BIGINT AS high_s,
+               {", ".join(f"{share(of)} AS {name}" for name, of in _SHARES.items())},
                NULL::BOOLEAN AS usable, bool_or(inferred) AS inferred
         FROM _rows JOIN {members} ON place = unique_id JOIN _usual USING (unique_id)
         GROUP BY hub, period, start ORDER BY hub, period;

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmet.mobility.panel._places import COUNTED, exists
+from unmet.runs import read_regular
 from unmet.tables import identifier
 
 if TYPE_CHECKING:
     import duckdb
 
 _RESTARTS = 20
+_MOST_BYTES = 2**26
 
 
 def superhubs(
@@ -61,12 +63,15 @@ def superhubs(
 def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read hubs from CSV (``place,hub``) or JSON; each place belongs to one hub."""
     path = Path(path)
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        text = read_regular(path, _MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"hubs file {path} is not UTF-8 text; save it as UTF-8") from None
     pairs: list[tuple[str, str]] = []
     if path.suffix.lower() == ".json":
         try:
             held = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"hubs file {path} is not JSON: {error}") from None
         if not isinstance(held, dict):
             raise ValueError(f"hubs file {path} must be an object of place: hub or hub: [places]")
@@ -76,14 +81,17 @@ def read_hubs(path: str | os.PathLike[str]) -> dict[str, str]:
             else:
                 pairs.append((key, str(value)))
     else:
-        rows = csv.DictReader(text.splitlines())
+        rows = csv.DictReader(text.replace("\0", "").splitlines())
         names = [name.strip().lower() for name in rows.fieldnames or ()]
         if "place" not in names or "hub" not in names:
             raise ValueError(
                 f"hubs file {path} needs the columns place,hub; found {', '.join(names) or 'none'}"
             )
         rows.fieldnames = names
-        pairs = [(str(row["place"]).strip(), str(row["hub"]).strip()) for row in rows]
+        try:
+            pairs = [(str(row["place"]).strip(), str(row["hub"]).strip()) for row in rows]
+        except csv.Error as error:
+            raise ValueError(f"hubs file {path} is not CSV: {error}") from None
     found: dict[str, str] = {}
     for place, hub in pairs:
         if found.setdefault(place, hub) != hub:

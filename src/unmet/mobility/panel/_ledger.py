@@ -11,7 +11,9 @@ import numpy as np
 from unmet.calendar import interval_seconds, local_day
 from unmet.mobility.panel._event_file import EventFile
 from unmet.mobility.panel._inferred_stock import IDLE, infer_moves
+from unmet.mobility.panel._known_time import Unknown, find_unknown
 from unmet.mobility.panel._places import Places, exists, number_places
+from unmet.mobility.panel._presence import Presence
 from unmet.mobility.panel._read_events import add_records, add_rides, write_levels
 from unmet.mobility.panel._reconciliation import Feed, Records, kind_of_feed
 from unmet.tables import private_folder
@@ -32,6 +34,9 @@ class Ledger:
     levels : stock for each code in the values of records.
     feed : how to read the status records; None if there are none.
     inferred_from : what stock was inferred from; None if every place has records.
+    presence : what vehicle ids tell about places without records; None without ids or such places.
+    unknown : time in which nothing is known.
+    cells : whether places are cells of a map, in which vehicles stand anywhere.
     """
 
     places: Places
@@ -41,10 +46,15 @@ class Ledger:
     last: int
     feed: Feed | None
     inferred_from: str | None
+    presence: Presence | None
+    unknown: Unknown
+    cells: bool
 
     def close(self) -> None:
         """Delete the events, which may take as much space as the rides."""
         self.events.close()
+        if self.presence is not None:
+            self.presence.close()
 
 
 def open_ledger(
@@ -75,16 +85,20 @@ def open_ledger(
     events = EventFile(
         private_folder(con),
         len(places),
-        min(extent.first for extent in extents) // 1_000_000 - IDLE,
-        max(extent.last for extent in extents) // 1_000_000 + IDLE,
+        min(extent.first for extent in extents) // 1_000_000 - 2 * IDLE,
+        max(extent.last for extent in extents) // 1_000_000 + 2 * IDLE,
         2 * len(levels),
     )
     add_rides(con, events, trips, places)
     add_records(con, events, places)
     first, last = _known_range(places, zone)
     kind = Feed(feed or _told_kind(events, levels), gap, _SKEW, last) if status else None
+    unknown = find_unknown(con, places, events, trips, zone, (first, last), signs=stations, max_gap=gap)
     tell("inferring stock", 0, 1)
-    return Ledger(places, events, levels, first, last, kind, infer_moves(con, places, events, trips))
+    inferred_from, presence = infer_moves(con, places, events, trips, zone, (first, last))
+    return Ledger(
+        places, events, levels, first, last, kind, inferred_from, presence, unknown, cells=not stations
+    )
 
 
 def _told_kind(events: EventFile, levels: np.ndarray) -> str:

@@ -18,6 +18,9 @@ _NONE = (
     "SELECT NULL::VARCHAR AS place, NULL::VARCHAR AS name, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng, "
     "NULL::INTEGER AS capacity WHERE false"
 )
+_TRIP_NAMES = (
+    "SELECT place, name, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng, NULL::INTEGER AS capacity FROM trip_names"
+)
 
 
 def place_table(con: duckdb.DuckDBPyConnection, kind: str) -> Columns:
@@ -25,7 +28,7 @@ def place_table(con: duckdb.DuckDBPyConnection, kind: str) -> Columns:
 
     The coordinates of a station come from the stations file, else from the mean start of its rides. A cell
     has those of its centre, and a hub the mean over its stations and the sum of their docks. Unknown values
-    are NaN. A place without a name has its id as name.
+    are NaN. Names come from the stations file, else from the trips; a place without one has its id as name.
 
     Parameters
     ----------
@@ -35,6 +38,8 @@ def place_table(con: duckdb.DuckDBPyConnection, kind: str) -> Columns:
         "SELECT place, min(name) AS name, min(lat) AS lat, min(lng) AS lng, max(capacity) AS capacity "
         "FROM stations GROUP BY place"
         if exists(con, "stations")
+        else _TRIP_NAMES
+        if exists(con, "trip_names")
         else _NONE
     )
     known = f"""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from unmet.calendar import Periods
-from unmet.mobility.panel._availability import STATES, Segments, segments
+from unmet.mobility.panel._availability import AVAILABLE, EMPTY, STATES, Segments, segments
 from unmet.mobility.panel._columns import select_columns
-from unmet.mobility.panel._events import DELIVERY, EDGE, PICKUP, REMOVAL, RETURN
+from unmet.mobility.panel._events import DELIVERY, EDGE, KINDS, PICKUP, REMOVAL, RETURN
 from unmet.mobility.panel._hub_rows import gather_hubs
 from unmet.mobility.panel._ledger import Ledger, Progress
 from unmet.tables import transaction
@@ -29,11 +29,12 @@ _Result = TypeVar("_Result")
 _SLAB = 48 * 2_048
 _SLABS_AT_ONCE = 5  # in one transaction: four full row groups, which DuckDB writes only once
 _SECONDS = tuple(f"{state}_s" for state in STATES)
+_BOUNDS = ("low_s", "high_s")  # seconds in which a vehicle surely stood there, and can have stood there
 _FRAME: dict[str, type] = {
     "no": np.int32,
     "period": np.int32,
     "start": np.int64,
-    **dict.fromkeys(("y", "returns", "deliveries", "removals", "stock_start", *_SECONDS), np.int32),
+    **dict.fromkeys(("y", "returns", "deliveries", "removals", "stock_start", *_SECONDS, *_BOUNDS), np.int32),
 }
 
 # The sums of a batch, with the stock at the end and the shares of time of a station.
@@ -41,9 +42,11 @@ _SUMS = """
     SELECT place AS unique_id, period, start, y, returns, deliveries, removals, stock_start,
            stock_start + returns + deliveries - y - removals AS stock_end, capacity,
            available_s, empty_s, closed_s, unknown_s,
-           CASE WHEN available_s + empty_s > 0 THEN available_s / (available_s + empty_s)::DOUBLE END
-               AS exposure,
-           closed_s + unknown_s = 0 AS usable, NOT observed OR unknown_s > 0 AS inferred
+           low_s, high_s,
+           available_s / nullif(available_s + empty_s, 0)::DOUBLE AS exposure,
+           low_s / nullif(available_s + empty_s, 0)::DOUBLE AS exposure_low,
+           high_s / nullif(available_s + empty_s, 0)::DOUBLE AS exposure_high,
+           closed_s + unknown_s = 0 AND low_s = high_s AS usable, NOT observed OR unknown_s > 0 AS inferred
     FROM _frame JOIN _places USING (no)"""
 
 
@@ -164,12 +167,22 @@ def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Fram
     rows = places * len(edges)
     stock = found.level[edge]
     row, kind, lasts, state = np.cumsum(edge) - 1, found.kind, found.until - found.t, found.state
+    shares = [found.chance, found.low, found.high]
     inside = found.t >= edges[0]
     if not inside.all():  # events before the first period only change the stock
         row, kind, lasts, state = row[inside], kind[inside], lasts[inside], state[inside]
-    counts = np.bincount(8 * row + kind, minlength=8 * rows).reshape(rows, 8)
+        shares = [share[inside] for share in shares]
+    counts = np.bincount(KINDS * row + kind, minlength=KINDS * rows).reshape(rows, KINDS)
     # Sums of whole seconds are exact in floating point.
     seconds = np.bincount(4 * row + state, weights=lasts, minlength=4 * rows).reshape(rows, 4)
+    if found.low is not found.chance:  # stock was inferred at some of these places
+        open_s = seconds[:, AVAILABLE] + seconds[:, EMPTY]
+        lasts = np.where(state <= EMPTY, lasts, 0)
+        chance, low, high = (np.bincount(row, lasts * share, minlength=rows) for share in shares)
+        seconds[:, AVAILABLE] = np.clip(np.round(chance), low, high)
+        seconds[:, EMPTY] = open_s - seconds[:, AVAILABLE]
+    else:
+        low = high = seconds[:, AVAILABLE]
     # The same integer types as in the panel, so that the database does not convert them.
     return {
         "no": np.repeat(np.arange(numbers[0], numbers[1] + 1, dtype=np.int32), len(edges)),
@@ -181,4 +194,5 @@ def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Fram
         "removals": counts[:, REMOVAL].astype(np.int32),
         "stock_start": stock.astype(np.int32),
         **{name: seconds[:, number].astype(np.int32) for number, name in enumerate(_SECONDS)},
+        **{name: bound.astype(np.int32) for name, bound in zip(_BOUNDS, (low, high))},
     }

@@ -55,7 +55,7 @@ def write_timeline(
         found = segments(ledger, numbers, np.array([first]), last)
         lasting = (found.t >= first) & (found.until > found.t)
         no, t, until, state = (held[lasting] for held in (found.no, found.t, found.until, found.state))
-        level = np.maximum(found.level[lasting], 0)
+        level = found.level[lasting]
         new = np.ones(len(no), bool)
         new[1:] = (np.diff(no) != 0) | (np.diff(level) != 0) | (np.diff(state) != 0)
         begin = np.flatnonzero(new)

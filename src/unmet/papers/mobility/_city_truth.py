@@ -19,8 +19,8 @@ def hub_truths(city: "City", hubs: list[NDArray[np.bool_]], draws: int = 400) ->
     """Return quantiles at .05 and .95 of the daily requests of each hub, shape (days, 2), of two kinds.
 
     "weather": given the calendar, the day's weather and its events. Requests of a place and hour have mean λ
-    and variance λ + φ λ² (see docs/city.md) and are independent, so their sum over a day is close to normal
-    with the summed mean and variance.
+    and variance λ + φ λ² (so the city is made) and are independent, so their sum over a day is close to
+    normal with the summed mean and variance.
 
     "calendar": given the calendar alone: the mixture of these over `draws` other weathers and sets of events
     drawn by the same rules. It is what can be known before the day, except for what earlier days tell.

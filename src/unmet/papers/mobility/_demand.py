@@ -155,7 +155,14 @@ def _open_trips(source: Trips) -> "duckdb.DuckDBPyConnection":
     con = connect(memory_limit="1GB", inputs=[*source.trips, *source.stations])
     if source.stations:
         read_stations(con, list(source.stations))
-    read_trips(con, list(source.trips), zone=source.zone, times=source.times, keep=source.keep or None)
+    read_trips(
+        con,
+        list(source.trips),
+        zone=source.zone,
+        times=source.times,
+        keep=source.keep or None,
+        min_duration=0,  # the published counts have every ride
+    )
     return con
 
 

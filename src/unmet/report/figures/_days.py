@@ -13,36 +13,48 @@ from unmet.results.numbers import MONTHS, number
 def days_figure(days: Sequence[Day], width: float, kind: str) -> Markup:
     """Observed rides as a line, demand as a line with its 90% band, lost rides as the area between."""
     height = 270 if width > 500 else 210
-    upper = max(max(day.high if isfinite(day.high) else day.demand for day in days) * 1.06, 1.0)
+    shown = [day for day in days if day.known] or list(days)
+    upper = max(max(day.high if isfinite(day.high) else day.demand for day in shown) * 1.06, 1.0)
     frame = Frame(width, height, (0, max(1, len(days) - 1)), (0, upper), top=30)
-    xs = list(range(len(days)))
-    seen, wanted = [day.observed for day in days], [day.demand for day in days]
     frame.y_axis(4 if width < 500 else 5, title="rides a day")
-    frame.area(xs, [day.low for day in days], [day.high for day in days], "band band-90")
-    for start, stop in _unbounded(days):
+    stretches = _runs([day.known for day in days])
+    for start, stop in stretches:
+        part = days[start:stop]
+        frame.area(range(start, stop), [day.low for day in part], [day.high for day in part], "band band-90")
+    for start, stop in _runs([not isfinite(day.high) for day in days]):
         left, right = frame.x(max(0, start - 0.5)), frame.x(min(len(days) - 1, stop - 0.5))
         tall = frame.y(0) - frame.top
         frame.add(
             f'<rect class="hatched" x="{short(left)}" y="{short(frame.top)}" '
             f'width="{short(max(2, right - left))}" height="{short(tall)}"/>'
         )
-    frame.area(xs, seen, wanted, "lost-area")
-    frame.line(xs, wanted, "line demand-line")
-    frame.line(xs, seen, "line observed-line")
+    for start, stop in stretches:  # days of which too little is known are a gap
+        xs, part = range(start, stop), days[start:stop]
+        frame.area(xs, [day.observed for day in part], [day.demand for day in part], "lost-area")
+        frame.line(xs, [day.demand for day in part], "line demand-line")
+        frame.line(xs, [day.observed for day in part], "line observed-line")
+        if stop - start == 1:
+            frame.dot(start, part[0].demand, "demand-dot", 2)
+    for start, stop in _runs([not day.known for day in days]):
+        if stop - start >= 2:
+            middle = frame.x((start + stop - 1) / 2)
+            frame.text(middle, frame.top + 14, "unknown", anchor="middle")
     frame.x_labels((n, _date(days[n].date)) for n in whole_ticks(len(days), 4 if width < 500 else 9))
-    total, gap = sum(seen), sum(wanted) - sum(seen)
+    total = sum(day.observed for day in days)
+    gap = sum(day.demand for day in days) - total
+    missing = sum(not day.known for day in days)
     label = (
-        f"Line chart of {len(days)} days: {number(total)} rides observed, "
-        f"{number(gap)} more wanted. The table below holds every day."
+        f"Line chart of {len(days)} days{f', {missing} of them unknown' if missing else ''}: "
+        f"{number(total)} rides observed, {number(gap)} more wanted. The table below holds every day."
     )
     return frame.svg(label, kind)
 
 
-def _unbounded(days: Sequence[Day]) -> list[tuple[int, int]]:
-    """Runs of days without an upper bound, as (first, one past the last)."""
+def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:
+    """Runs of days that are flagged, as (first, one past the last)."""
     found: list[tuple[int, int]] = []
-    for n, day in enumerate(days):
-        if isfinite(day.high):
+    for n, flag in enumerate(flags):
+        if not flag:
             continue
         if found and found[-1][1] == n:
             found[-1] = (found[-1][0], n + 1)

@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from unmet.report.figures._svg import Frame, short, ticks
-from unmet.results.numbers import number, percent
+from unmet.results.numbers import counted, number, percent
 
 
 def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: float | None) -> Markup:
@@ -20,7 +20,7 @@ def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: f
     frame.y_axis(4, title="expected lost rides")
     frame.line(fleets, losses, "line lost-line")
     for row in rows:
-        words = f"{number(row['fleet'])} vehicles: {number(row['expected_lost'])} lost"
+        words = f"{counted(row['fleet'], 'vehicle')}: {number(row['expected_lost'])} lost"
         if row.get("service_level") is not None:
             words += f", {percent(row['service_level'])} served"
         frame.dot(row["fleet"], row["expected_lost"], "lost-dot", 2.8, words)
@@ -37,5 +37,5 @@ def fleet_figure(rows: Sequence[dict[str, Any]], width: float, kind: str, now: f
         ((value, number(value)) for value in ticks(min(fleets), max(fleets), 4 if width < 500 else 7)),
         "vehicles in the fleet",
     )
-    label = f"Line chart: {number(losses[0])} rides lost with {number(fleets[0])} vehicles, "
+    label = f"Line chart: {number(losses[0])} rides lost with {counted(fleets[0], 'vehicle')}, "
     return frame.svg(label + f"{number(losses[-1])} with {number(fleets[-1])}.", kind)

@@ -79,8 +79,9 @@
     const place = data.places[n];
     byId("place-name").textContent = place.name;
     byId("place-facts").textContent =
-      `${place.facts} The 90% interval of lost rides is ${range(place.low, place.high === null ? Infinity : place.high)}. ` +
-      `There was no vehicle ${show(100 * place.empty, 1)}% of the time. Id ${place.id}.`;
+      `${place.facts} ` + (place.lost === null ? "" :
+        `The 90% interval of lost rides is ${place.interval}. ` +
+        `There was no vehicle ${show(100 * place.empty, 1)}% of the time. `) + `Id ${place.id}.`;
     const choice = byId("place-choice");
     if (choice.value !== String(n)) {
       if (![...choice.options].some((option) => option.value === String(n))) { byId("place-search").value = ""; list(""); }
@@ -105,7 +106,8 @@
     byId("place-choice").replaceChildren(...found.map((n) => {
       const option = document.createElement("option");
       option.value = String(n);
-      option.textContent = `${data.places[n].name} – ${show(data.places[n].lost)} lost`;
+      const { name, lost } = data.places[n];
+      option.textContent = lost === null ? name : `${name} – ${lost} lost`;
       option.selected = n === chosen;
       return option;
     }));

@@ -1,0 +1,160 @@
+"""Self-check: hide rides that really happened by virtual stock-outs, estimate them, and compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._grid import Grid, allow_time
+from unmet.forecasting._parametric import fit_parametric, look_back
+from unmet.forecasting._past_draws import draw_past
+
+Floats = NDArray[np.float64]
+DRAWS = 200
+_LEAST_OPEN = 50.0  # periods open in the lowered city, for a place whose demand can be learned there
+_LEAST_HIDDEN = 5.0  # expected hidden rides of a place whose interval says something
+_ENDS = (0.05, 0.95)
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """Hidden rides and their estimate, by place and in total.
+
+    Attributes
+    ----------
+    reserve : vehicles of every place that were not for rent.
+    places : ids of the places that were compared.
+    hidden : rides hidden at each place, a known truth.
+    estimate, low, high : estimate of them and its 90% interval.
+    total : estimate, low and high of all places together.
+    """
+
+    reserve: int
+    places: NDArray[Any]
+    hidden: Floats
+    estimate: Floats
+    low: Floats
+    high: Floats
+    total: tuple[float, float, float]
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """Places that hide or are expected to hide enough rides to judge an interval by."""
+        return np.maximum(self.hidden, self.estimate) >= _LEAST_HIDDEN
+
+    @property
+    def ratio(self) -> float | None:
+        """Estimate / hidden, all places together."""
+        hidden = float(self.hidden.sum())
+        return self.total[0] / hidden if hidden > 0 else None
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the judged places whose interval holds the hidden rides."""
+        rows = self.judged
+        inside = (self.hidden >= self.low) & (self.hidden <= self.high)
+        return float(inside[rows].mean()) if rows.any() else None
+
+    @property
+    def error_total(self) -> float:
+        """Relative error that the interval of the total lacks to hold the hidden rides."""
+        return float(_lacking(self.hidden.sum(), *self.total))
+
+    @property
+    def error_places(self) -> float:
+        """Relative error that intervals of places lack to hold 90% of them."""
+        rows = self.judged
+        if not rows.any():
+            return 0.0
+        lacking = _lacking(self.hidden[rows], self.estimate[rows], self.low[rows], self.high[rows])
+        return float(np.quantile(lacking, 0.9, method="inverted_cdf"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the content of self_check.json."""
+        mean, low, high = self.total
+        columns = zip(self.places, self.hidden, self.estimate, self.low, self.high)
+        return {
+            "done": True,
+            "reserve": self.reserve,
+            "hidden": float(self.hidden.sum()),
+            "estimate": {"mean": mean, "q05": low, "q95": high},
+            "ratio": self.ratio,
+            "coverage": self.coverage,
+            "places_judged": int(self.judged.sum()),
+            "error": {"total": self.error_total, "places": self.error_places},
+            "places": {
+                str(place): {
+                    "hidden": float(hidden),
+                    "estimate": {"mean": float(mean), "q05": float(low), "q95": float(high)},
+                }
+                for place, hidden, mean, low, high in columns
+            },
+        }
+
+
+def _lacking(hidden: Any, mean: Any, low: Any, high: Any) -> Floats:
+    """Return d with which an interval of half width √(half² + (d · mean)²) just holds the hidden rides."""
+    half = np.where(hidden > mean, high - mean, mean - low)
+    beyond = np.maximum(np.square(hidden - mean) - np.square(half), 0.0)
+    return np.asarray(np.sqrt(beyond) / np.maximum(mean, 1e-9), np.float64)
+
+
+def check_itself(grid: Grid, lowered: Mapping[str, Any], reserve: int, seed: int) -> SelfCheck:
+    """Estimate the hidden rides of a lowered panel with the model of demand, and compare.
+
+    Nobody walks to a neighbour here: those who took a hidden vehicle rode it.
+
+    Parameters
+    ----------
+    lowered : columns y, hidden, exposure and tight, in the order of the panel.
+    """
+    city, hidden = lowered_grid(grid, lowered)
+    model = fit_parametric(city)
+    past = look_back(model, city)
+    use = np.flatnonzero(city.exposure.sum(axis=1) >= _LEAST_OPEN)
+    drawn = {found.place: found.unserved.sum(axis=1) for found in draw_past(model, city, past, DRAWS, seed)}
+    sums = np.array([drawn[int(place)] for place in use], np.float64).reshape(len(use), DRAWS)
+    low, high = np.quantile(sums, _ENDS, axis=1)
+    estimate = past.unserved.sum(axis=1)[use]
+    ends = np.quantile(sums.sum(axis=0), _ENDS)
+    return SelfCheck(
+        reserve=reserve,
+        places=grid.places[use],
+        hidden=hidden.sum(axis=1)[use],
+        estimate=estimate,
+        low=low,
+        high=high,
+        total=(float(estimate.sum()), float(ends[0]), float(ends[1])),
+    )
+
+
+def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
+    """Return the grid of the lowered city, and the hidden rides of its known rows (P, T)."""
+    shape = grid.y.shape
+    if len(lowered["y"]) != grid.y.size:
+        raise ValueError(
+            f"lowered has {len(lowered['y'])} rows, but the panel has {grid.y.size}: build both together"
+        )
+
+    def matrix(name: str) -> Floats:
+        values = np.asarray(lowered[name]).astype(np.float64).reshape(shape)
+        return np.where(grid.known & np.isfinite(values), values, 0.0)
+
+    y, exposure, tight = matrix("y"), matrix("exposure"), matrix("tight")
+    used = allow_time(exposure, y, grid.by)
+    city = replace(
+        grid,
+        y=y,
+        exposure=used,
+        low=used,  # the stock is taken to be known: doubt about it is told apart
+        high=used,
+        bounded=False,
+        censored=(exposure < 1) & grid.known,
+        threshold=np.full(shape, np.nan),
+        unseen=tight,
+    )
+    return city, matrix("hidden")
