@@ -241,7 +241,8 @@ def test_only_regular_files_are_read(city, tmp_path, capsys, option, thing):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [(os.fsdecode(b"a\xff.csv"), "is not UTF-8; rename the file"), ("", "an empty path")]
+    ("name", "words"),
+    [(os.fsdecode(b"a\xff.csv"), "is not UTF-8 here; rename the file"), ("", "an empty path")],
 )
 def test_names_that_no_command_takes(tmp_path, monkeypatch, capsys, name, words):
     """Bytes that are no text, and what an unset variable of the shell leaves."""

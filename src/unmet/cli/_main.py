@@ -32,7 +32,10 @@ def _run(arguments: list[str]) -> int:
 
     wrong_name = next((one for one in arguments if not _is_text(one)), None)
     if wrong_name is not None:  # neither DuckDB nor JSON could hold it
-        print(printable(f"unmet: {wrong_name!r} is not UTF-8; rename the file"), file=sys.stderr)
+        print(
+            printable(f"unmet: {wrong_name!r} is not UTF-8 here; rename the file, or set a UTF-8 locale"),
+            file=sys.stderr,
+        )
         return 2
     try:
         return application().main(arguments, prog_name="unmet", standalone_mode=False, obj=arguments) or 0
