@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unmet.calendar import step_of
 from unmet.pipeline._account import account_of
 from unmet.pipeline._inputs import PanelInputs, built_panel
 from unmet.pipeline._watching import Watching
@@ -170,7 +171,7 @@ def _read_ahead(path: Path, model: Any) -> dict[str, Any]:
     """Return the columns of a file of covariates that the model uses."""
     from unmet.mobility import read_covariates
 
-    found = read_covariates(path, model.known_ahead(366 * model.per_day)["ds"], model.zone)
+    found = read_covariates(path, model.known_ahead(step_of(model.by).per_year)["ds"], model.zone)
     used = {name: values for name, values in found.items() if name in ("ds", *model.covariates)}
     if len(used) < 2:
         raise ValueError(
@@ -181,8 +182,11 @@ def _read_ahead(path: Path, model: Any) -> dict[str, Any]:
 
 
 def horizon_of(given: int | None, by: str) -> int:
-    """Return the periods to forecast: by default a week of hours, or four weeks of days."""
-    return (168 if by == "hour" else 28) if given is None else given
+    """Return the periods to forecast: by default a week of hours, four weeks of days, 13 weeks of weeks."""
+    if given is not None:
+        return given
+    step = step_of(by)
+    return step.per_week if step.per_day > 1 else 28 if by == "day" else 13
 
 
 def plan_step(

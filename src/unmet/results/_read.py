@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from unmet.results._schema import Column, File, Part, made_with
-from unmet.tables import SPREADSHEET_SIGNS, Columns, read_columns
+from unmet.tables import Columns, own_text, read_columns
 
 _MOST_JSON_BYTES = _MOST_CSV_BYTES = 2**28
 _MOST_COUNT, _MOST_AMOUNT = 10**6, 10**9  # of one place and period; more is a slip that no work survives
@@ -159,11 +159,6 @@ def _column_of(path: Path, name: str, kind: str, cells: list[tuple[int, str]], r
                 ) from None
     whole = kind == "count" and np.isfinite(values).all() and (values == np.floor(values)).all()
     return values.astype(np.int64) if whole and (np.abs(values) < 2**53).all() else values
-
-
-def own_text(cell: str) -> str:
-    """A text without the apostrophe that keeps spreadsheets from running it."""
-    return cell[1:] if cell[:1] == "'" and cell[1:2] and cell[1:2] in SPREADSHEET_SIGNS else cell
 
 
 def read_object(folder: Path, file: File) -> Any:
