@@ -65,7 +65,9 @@ def step_of_seconds(seconds: int) -> Step:
             name = unit
     whole = seconds in (_DAY, 7 * _DAY) or (_SHORTEST <= seconds < _DAY and _DAY % seconds == 0)
     if not whole or seconds % _MINUTE:
-        raise ValueError(f"periods of {in_words(seconds)} are not a step that demand is fitted by; {_ALLOWED}")
+        raise ValueError(
+            f"periods of {in_words(seconds)} are not a step that demand is fitted by; {_ALLOWED}"
+        )
     return Step(name, seconds)
 
 
@@ -76,8 +78,8 @@ def in_words(seconds: float) -> str:
     ('1.5 hours', '2 days', '10 minutes')
     """
     for unit in ("week", "day", "hour", "minute"):
-        if seconds >= _UNITS[unit] and (seconds % _UNITS[unit] == 0 or seconds < 2 * _UNITS[unit] and unit != "week"):
-            count = seconds / _UNITS[unit]
+        count = seconds / _UNITS[unit]
+        if count == round(count) or (1 <= count < 2 and unit != "week"):
             return f"{count:.3g} {unit}{'' if count == 1 else 's'}"
     return f"{seconds:,.0f} seconds"
 

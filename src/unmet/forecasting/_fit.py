@@ -30,6 +30,7 @@ from unmet.forecasting._time_lasted import draw_time, expected_time
 from unmet.forecasting._views import make_view, training_rows
 from unmet.runs import progress as progress_bar
 from unmet.runs import run_shards
+from unmet.tables import Pairs
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
@@ -40,14 +41,14 @@ _LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
 def fit_demand(
     panel: Any,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Pairs | None = None,
     zone: str | None = None,
     times: str | None = None,
     stations: Mapping[str, Any] | None = None,
     levels: Sequence[float] = LEVELS,
     seed: int = 0,
     networks: Sequence[str] = ("linear", "mlp", "lstm"),
-    backtest_days: int = 28,
+    backtest_days: int | None = None,
     baselines: bool = True,
     never_available: str = "raise",
     lowered: Any = None,
@@ -67,8 +68,9 @@ def fit_demand(
     levels : nominal levels, increasing; they must hold 0.05, 0.5 and 0.95.
     seed : seed of all draws. The same panel, settings and seed give the same model.
     networks : kinds of network; the one with the lowest loss in the backtest is used.
-    backtest_days : number of last days (by week, of weeks) to forecast as they would have been, to calibrate
-        and compare. A short panel uses fewer: two weeks stay before them, or one week of a two-week panel.
+    backtest_days : number of last days to forecast as they would have been, to calibrate and compare; by week
+        a number of weeks. None: 28 days or 52 weeks. A short panel uses fewer: 14 stay before them, or 7 of
+        a panel of 14.
     baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
         "keep" treats places that never had any supply like the average place.
@@ -90,14 +92,15 @@ def fit_demand(
     for name in networks:
         if name not in KINDS:
             raise ValueError(f"networks must be among {', '.join(map(repr, KINDS))}, not {name!r}")
-    if backtest_days < 7:
+    if backtest_days is not None and backtest_days < 7:
         raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
     table = as_panel(panel, columns=columns, zone=zone, times=times)
     grid = draw_time(make_grid(table, never_available=never_available), seed)
     near = _neighbours(grid, stations)
     tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
-    days = min(backtest_days, max(7, spare // 7 * 7))
+    wanted_days = backtest_days or (52 if grid.by == "week" else 28)
+    days = min(wanted_days, max(7, spare // 7 * 7))
     tasks: list[tuple[Any, ...]] = [("aware", tested, near, tuple(networks), days, seed)]
     if lowered is not None:
         tasks.append(("self_check", grid, *_read_lowered(lowered), seed))

@@ -160,8 +160,8 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         return layout.matrix(np.asarray(columns[name]).astype(np.float64))
 
     y, exposure, seen = matrix("y", 0), matrix("exposure", 1), matrix("observed", 1)
-    if (y < 0).any() or np.isinf(y).any() or (y != np.floor(y)).any():
-        raise ValueError("panel column y must hold whole numbers of at least 0: pickups seen")
+    if (y < 0).any() or np.isinf(y).any() or ((y != np.floor(y)) & ~np.isnan(y)).any():
+        raise ValueError("panel column y must hold whole numbers of at least 0: what was counted")
     for name, share in (("exposure", exposure), ("observed", seen)):
         if ((share < 0) | (share > 1 + 1e-9)).any():
             raise ValueError(

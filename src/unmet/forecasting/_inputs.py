@@ -56,7 +56,8 @@ def inputs(
 
     The first 8 columns are the sequence: score and flag of the same hour four to one weeks before. Then come
     log mean and shape of the negative binomial, the level of the place, how often the place runs out
-    (`short`), the hour (by day the weekday, by week the season) as two waves, Saturday, Sunday and the covariates.
+    (`short`), the hour (by day the weekday, by week the season) as two waves, Saturday, Sunday and the
+    covariates.
     """
     size = mean.shape
     share = {72: calendar.hour / 24, 7: calendar.weekday / 7}.get(calendar.cells, calendar.years % 1)

@@ -146,7 +146,9 @@ class DemandModel:
     ) -> Columns:
         """Return quantiles of the sums over the next days, with their own calibration."""
         if self.daily_map is None:
-            raise ValueError(f"forecast_days is for panels with several periods a day, and this one is by {self.by}: use forecast")
+            raise ValueError(
+                f"forecast_days is for panels with several periods a day, not by {self.by}: use forecast"
+            )
         index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, places, start)
         ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
         mean, shape = self._foreseen(index, ds, offset, ahead)

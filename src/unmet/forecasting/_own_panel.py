@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from unmet.calendar import check_zone
 from unmet.forecasting._own_times import Times, read_times, regular_times
 from unmet.mobility import FROM_COUNTS, Panel, read_panel
-from unmet.tables import AnyTable, parquet_about, read_any
+from unmet.tables import AnyTable, Pairs, columns_of, parquet_about, read_any
 
 FIELDS = ("unique_id", "ds", "y", "exposure", "censored", "threshold")
 SUPPLY = ("exposure", "censored", "threshold")
@@ -38,7 +37,7 @@ _MEANING = {
 def as_panel(
     data: Any,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Pairs | None = None,
     zone: str | None = None,
     times: str | None = None,
 ) -> Panel:
@@ -51,7 +50,8 @@ def as_panel(
         (share of the period with supply), `censored` (whether supply ran out) and `threshold` (the most that
         could be counted). Other columns of numbers that are the same for all series explain demand. A
         `Panel`, or a file that ``unmet panel`` wrote, is taken as it is.
-    columns : names in the table, such as ``{"y": "sold", "exposure": "in_stock"}``.
+    columns : names in the table, such as ``{"y": "sold", "exposure": "in_stock"}``, or as one text
+        "y=sold,exposure=in_stock".
     zone : time zone of the local clock. None: that of the times, else "UTC", which takes them as they stand.
     times : {"local", "utc"}
         What times without a zone are. None: local; UTC in a CSV file of ``unmet panel``.
@@ -68,7 +68,7 @@ def as_panel(
     if path is not None and path.suffix.lower() == ".parquet" and "zone" in parquet_about(path):
         _refuse_options(columns, zone, times, str(path))
         return read_panel(path)
-    named = {str(field): str(name) for field, name in (columns or {}).items()}
+    named = columns_of(columns) or {}
     table = read_any(data, texts=(named.get("unique_id", "unique_id"),))
     return _Reader(table, named).panel(zone, times)
 
@@ -76,7 +76,7 @@ def as_panel(
 def _refuse_options(columns: Any, zone: Any, times: Any, source: str) -> None:
     given = [name for name, value in (("columns", columns), ("zone", zone), ("times", times)) if value]
     if given:
-        raise ValueError(f"{given[0]} must be left out: {source} is a panel that has its names and its zone")
+        raise ValueError(f"{given[0]} must be left out: {source} is a panel with its own names and zone")
 
 
 @dataclass(frozen=True)
@@ -97,21 +97,22 @@ class _Reader:
         step, starts, period = regular_times(clock, names[place], self._say("ds"))
         shape = (len(names), len(starts))
         if shape[0] * shape[1] > _MOST_ROWS:
-            raise ValueError(f"{self.table.source} has {shape[0]:,} series over {shape[1]:,} periods: too many")
+            raise ValueError(
+                f"{self.table.source} has {shape[0]:,} series over {shape[1]:,} periods: too many"
+            )
         columns = self._counts(found, names[place], clock.seen)
         if not ours and "exposure" in given and not {"censored", "threshold"} & set(given):
             known = np.isfinite(columns["exposure"])
             columns["censored"] = known & (columns["exposure"] < 1)
         notes = []
-        empty = shape[0] * shape[1] - len(ids)
-        if empty:
-            notes.append(
-                f"{empty:,} of {shape[0] * shape[1]:,} rows are missing in the table; nothing is known of them."
-            )
+        cells = shape[0] * shape[1]
+        if cells > len(ids):
+            missing = f"{cells - len(ids):,} of {cells:,} rows"
+            notes.append(f"{missing} are missing in the table; nothing is known of them.")
         if unknown := int((~np.isfinite(columns["y"])).sum()):
             notes.append(f"{unknown:,} rows have no {self._name('y')}; nothing is known of them.")
-        rest = {name: values for name, values in found.items() if name not in columns and name not in ("ds",)}
-        rest.pop("unique_id", None)
+        used = {"unique_id", "ds", *columns}
+        rest = {name: values for name, values in found.items() if name not in used}
         filled = {
             "unique_id": np.repeat(names.astype(object), shape[1]),
             "ds": np.tile(starts, shape[0]),
@@ -139,7 +140,9 @@ class _Reader:
         has = self.table.columns
         for field, name in self.named.items():
             if field not in FIELDS:
-                raise ValueError(f"columns has {field!r}; it takes {', '.join(FIELDS)}{_near(field, FIELDS)}")
+                raise ValueError(
+                    f"columns= has {field!r}; it takes {', '.join(FIELDS)}{_near(field, FIELDS)}"
+                )
             if name not in has:
                 raise ValueError(
                     f"{self.table.source} has no column {name!r} for {field}{_near(name, has)}; it has "
@@ -155,7 +158,7 @@ class _Reader:
             raise ValueError(
                 f"{self.table.source} must say when supply ran out: it needs a column exposure (share of the "
                 "period with supply), censored (true if supply ran out) or threshold (the most that could be "
-                f"counted), or their names in columns, such as columns exposure=in_stock; it has "
+                'counted). Name it, such as columns="exposure=in_stock"; it has '
                 f"{', '.join(has)}"
             )
         lengths = {len(values) for values in found.values()}
@@ -167,10 +170,10 @@ class _Reader:
 
     def _lacks(self, field: str) -> NoReturn:
         has = list(self.table.columns)
-        guess = get_close_matches(field, has, n=1, cutoff=0.6) or has[:1]
+        guess = get_close_matches(field, has, n=1, cutoff=0.6) or _likely(field, has) or ["NAME"]
         raise ValueError(
-            f"{self.table.source} has no column {field}, {_MEANING[field]}; name it in columns, such as "
-            f"columns {field}={guess[0] if guess else 'NAME'}; it has {', '.join(has)}"
+            f"{self.table.source} has no column {field} ({_MEANING[field]}). Name it, such as "
+            f'columns="{field}={guess[0]}"; it has {", ".join(has)}'
         )
 
     def _ids(self, values: np.ndarray) -> NDArray[Any]:
@@ -194,8 +197,8 @@ class _Reader:
             id_name, time_name = self._name("unique_id"), self._name("ds")
             raise ValueError(
                 f"{self.table.source} has several rows for the same series and period, {same.sum():,} too "
-                f"many, such as {id_name}={names[place[row]]} at {time_name}={clock.seen[row]}; sum them to one "
-                f"row each, for instance with groupby([{id_name!r}, {time_name!r}])"
+                f"many, such as {id_name}={names[place[row]]} at {time_name}={clock.seen[row]}; sum them to "
+                f"one row each, for instance with groupby([{id_name!r}, {time_name!r}])"
             )
 
     def _counts(
@@ -225,7 +228,7 @@ class _Reader:
             percent = np.nanmax(share, initial=0.0) > 1.5 and np.nanmax(share, initial=0.0) <= 100
             refuse(
                 "exposure", (share < 0) | (share > 1 + 1e-9), "shares from 0 to 1",
-                "these look like percentages: divide them by 100" if percent else "correct or empty these rows",
+                "they look like percentages: divide by 100" if percent else "correct or empty these rows",
             )  # fmt: skip
             numbers["exposure"] = np.clip(share, 0.0, 1.0)
         if "censored" in numbers:
@@ -270,6 +273,18 @@ class _Reader:
         return found
 
 
+_USUAL = {
+    "unique_id": ("id", "store", "sku", "item", "product", "series", "station", "place"),
+    "ds": ("date", "time", "week", "day", "month", "timestamp", "period"),
+    "y": ("sales", "sold", "units", "count", "quantity", "qty", "demand", "rides", "trips", "value"),
+}
+
+
+def _likely(field: str, has: list[str]) -> list[str]:
+    """Return a column whose name says that it may be this field."""
+    return [name for word in _USUAL[field] for name in has if word in name.lower()][:1]
+
+
 def _near(name: str, among: Any) -> str:
     found = get_close_matches(name, list(among), n=1)
     return f"; did you mean {found[0]!r}?" if found else ""
@@ -304,6 +319,8 @@ def _from_counts(columns: dict[str, np.ndarray]) -> bool:
     """Return whether stock was inferred from ride counts: then exposure is the upper of its two bounds."""
     if not {"exposure_low", "exposure_high"} <= set(columns):
         return False
-    low, high, middle = (columns[name].astype(float) for name in ("exposure_low", "exposure_high", "exposure"))
+    low, high, middle = (
+        columns[name].astype(float) for name in ("exposure_low", "exposure_high", "exposure")
+    )
     unsure = high > low + 1e-9
     return bool(unsure.any() and np.allclose(middle[unsure], high[unsure], atol=1e-9))

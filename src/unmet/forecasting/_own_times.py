@@ -101,7 +101,8 @@ def regular_times(
     if len(off):
         row = off[times.ds[off].argmin()]
         before = times.ds[(ids == ids[row]) & (times.ds < times.ds[row])]
-        away = f", {in_words(float((times.ds[row] - before.max()) / np.timedelta64(1, 's')))} after the row before" if len(before) else ""
+        gap = float((times.ds[row] - before.max()) / np.timedelta64(1, "s")) if len(before) else 0.0
+        away = f", {in_words(gap)} after the row before" if len(before) else ""
         raise ValueError(
             f"{said} has steps of {_one(step)}, but {ids[row]} has a row at {times.seen[row]}{away}: all "
             f"series must lie on the same steps{_clock_hint(times, step)}; shift or sum rows to them"
@@ -126,5 +127,5 @@ def _clock_hint(times: Times, step: Step) -> str:
         return ""
     hours = np.unique(times.ds.astype("datetime64[s]").astype(np.int64) % 86_400)
     if len(hours) == 2 and hours[1] - hours[0] in (3600, 82_800):
-        return " (they start at two hours of UTC, as local days do: give zone, such as America/New_York)"
+        return " (they start at two hours of UTC, as local days do: give zone=, such as America/New_York)"
     return ""

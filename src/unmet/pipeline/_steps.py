@@ -15,6 +15,7 @@ from unmet.pipeline._inputs import PanelInputs, built_panel
 from unmet.pipeline._watching import Watching
 from unmet.results import FILES, Run, outputs_of, write_file, write_map
 from unmet.runs import Steps
+from unmet.tables import parquet_about
 
 if TYPE_CHECKING:
     from unmet.forecasting import SelfCheck
@@ -117,6 +118,7 @@ def fit_step(
         model.save(folder / "model")
         totals = model.lost_total()
         about = {"zone": model.zone, "by": model.by}
+        about |= {name: text for name, text in parquet_about(panel).items() if name == "noun"}
         write_file(folder, FILES["backtest.parquet"], model.backtest or {}, about)
         write_file(folder, FILES["lost.parquet"], model.lost(), about)
         write_file(folder, FILES["lost_total.json"], totals)
@@ -140,7 +142,7 @@ def _self_check(found: SelfCheck | None, *, asked: bool) -> dict[str, Any]:
     """Return the content of self_check.json; without a check, why there is none."""
     if found is not None:
         return found.as_dict()
-    why = "a panel file does not tell the stock of every moment" if asked else "it was switched off"
+    why = "a panel does not tell the stock of every moment" if asked else "it was switched off"
     return {"done": False, "why": why}
 
 

@@ -70,7 +70,9 @@ def read_table(folder: Path, file: File) -> tuple[Columns, dict[str, str]]:
     return columns, about
 
 
-def check_columns(path: Path, file: File, columns: Columns, remedy: str, also: tuple[str, ...] = ()) -> None:
+def check_columns(
+    path: Path | str, file: File, columns: Columns, remedy: str, also: tuple[str, ...] = ()
+) -> None:
     """Refuse a table that lacks a column (or one of `also`), or whose columns hold something else."""
     missing = [name for name in (*file.needed_columns, *also) if name not in columns]
     if missing:
@@ -80,7 +82,7 @@ def check_columns(path: Path, file: File, columns: Columns, remedy: str, also: t
             _check_column(path, column, columns[column.name], remedy)
 
 
-def _check_column(path: Path, column: Column, values: np.ndarray, remedy: str) -> None:
+def _check_column(path: Path | str, column: Column, values: np.ndarray, remedy: str) -> None:
     name, kind = column.name, column.kind
     if name in ("unique_id", "ds"):
         empty = (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from unmet.tables._connection import scratch
 from unmet.tables._spreadsheet import own_text
 from unmet.tables._sql import identifier, literal, literal_path
 
+Pairs = Mapping[str, str] | Sequence[str] | str
 _ENDINGS = (".parquet", ".csv", ".csv.gz")
 
 
@@ -78,7 +81,16 @@ def _column(series: Any) -> tuple[np.ndarray, str | None]:
         if not series.is_null().any():
             return np.asarray(series.to_numpy()), None
         return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64), None
-    return np.array([None if one != one else one for one in series.to_list()], object), None
+    return _objects([None if one != one else one for one in series.to_list()])
+
+
+def _objects(values: list[Any]) -> tuple[np.ndarray, str | None]:
+    """Return values of any kind; moments that know their zone become UTC."""
+    zone = next((one.tzinfo for one in values if isinstance(one, datetime) and one.tzinfo is not None), None)
+    if zone is None or not all(one is None or isinstance(one, datetime) for one in values):
+        return np.array(values, object), None
+    plain_times = [None if one is None else one.astimezone(UTC).replace(tzinfo=None) for one in values]
+    return np.array(plain_times, "datetime64[us]"), str(zone)
 
 
 def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
@@ -112,3 +124,23 @@ def _texts(values: np.ndarray) -> np.ndarray:
     if values.dtype != object:
         return values
     return np.array([own_text(one) if isinstance(one, str) else one for one in values.tolist()], object)
+
+
+def columns_of(given: Pairs | None, name: str = "columns") -> dict[str, str] | None:
+    """Return ``field=column`` texts as a dict. Columns may have commas: only ``,field=`` starts a new one."""
+    if not given:
+        return None
+    if isinstance(given, Mapping):
+        return {str(key): str(value) for key, value in given.items()}
+    found: dict[str, str] = {}
+    for text in [given] if isinstance(given, str) else given:
+        for part in re.split(r",(?=\s*\w+\s*=)", text):
+            key, sign, value = (piece.strip() for piece in part.partition("="))
+            if not sign or not key or not value:
+                raise ValueError(f"{name}= takes field=column, got {part!r}")
+            if key in found:
+                raise ValueError(
+                    f"{name}= names field {key!r} twice ({found[key]!r} and {value!r}); keep one"
+                )
+            found[key] = value
+    return found
