@@ -4,6 +4,7 @@ Every file of a run folder and every column is defined once, in `_schema.py`.
 """
 
 from unmet.results import numbers
+from unmet.results._frames import choose_backend, make_frame
 from unmet.results._panel import checked_panel
 from unmet.results._places import shown_name
 from unmet.results._run import Run, open_run
@@ -40,10 +41,12 @@ __all__ = [
     "Summary",
     "Trust",
     "checked_panel",
+    "choose_backend",
     "doubts",
     "headline",
     "if_no_van_came",
     "judge",
+    "make_frame",
     "numbers",
     "open_run",
     "outputs_of",

@@ -78,6 +78,26 @@ def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]
     return read_parquet(Path(path), "Parquet file")
 
 
+def read_table(path: str | os.PathLike[str]) -> Columns:
+    """Columns of a CSV file with a header, or of a Parquet file; nulls become NaN, NaT or None."""
+    with naming_extras():
+        import duckdb
+
+    path = Path(path)
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return read_columns(path)[0]
+    if not path.is_file():
+        raise ValueError(f"table {path} does not exist")
+    with scratch(path) as con:
+        try:
+            found = con.execute(f"FROM read_csv({literal_path(path)}, header = true)").fetchnumpy()
+        except duckdb.Error as error:
+            raise ValueError(
+                f"{path} is not a CSV file with a header: {str(error).splitlines()[0]}"
+            ) from None
+    return {key: plain(values) for key, values in found.items()}
+
+
 def plain(values: Any) -> np.ndarray:
     """An array without a mask: NaN in columns of numbers, NaT in times, None in others."""
     if isinstance(values, np.ma.MaskedArray):
