@@ -65,7 +65,7 @@ def check_folder(folder: str | os.PathLike[str]) -> Run:
     why = ((run.account or {}).get("panel") or {}).get("no_plan")
     if why is not None:
         raise ValueError(
-            f"{run.folder} cannot be served, because what-if questions need a plan and {why}; open its report.html"
+            f"{run.folder} cannot be served: what-if questions need a plan and {why}; open report.html"
         )
     return run
 
