@@ -71,9 +71,9 @@ def compare(
     """
     from unmet import comparison
     from unmet.cli._compare_words import tell, write
-    from unmet.tables import read_table
+    from unmet.tables import read_any
 
-    columns = read_table(table)
+    columns = read_any(table).columns
     found = comparison.compare(
         columns,
         y,

@@ -73,29 +73,24 @@ def read_parquet(path: Path, what: str, order: str = "") -> tuple[Columns, dict[
     return {key: plain(values) for key, values in found.items()}, about
 
 
-def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
-    """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
-    return read_parquet(Path(path), "Parquet file")
-
-
-def read_table(path: str | os.PathLike[str]) -> Columns:
-    """Columns of a CSV file with a header, or of a Parquet file; nulls become NaN, NaT or None."""
+def parquet_about(path: Path) -> dict[str, str]:
+    """Return the notes that this package left in a Parquet file; none in a file of others, or in no file."""
     with naming_extras():
         import duckdb
 
-    path = Path(path)
-    if path.suffix.lower() in (".parquet", ".pq"):
-        return read_columns(path)[0]
-    if not path.is_file():
-        raise ValueError(f"table {path} does not exist")
     with scratch(path) as con:
         try:
-            found = con.execute(f"FROM read_csv({literal_path(path)}, header = true)").fetchnumpy()
-        except duckdb.Error as error:
-            raise ValueError(
-                f"{path} is not a CSV file with a header: {str(error).splitlines()[0]}"
-            ) from None
-    return {key: plain(values) for key, values in found.items()}
+            notes = con.execute(
+                f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({literal_path(path)})"
+            ).fetchall()
+        except duckdb.Error:
+            return {}
+    return {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
+    """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
+    return read_parquet(Path(path), "Parquet file")
 
 
 def plain(values: Any) -> np.ndarray:
