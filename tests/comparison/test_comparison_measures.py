@@ -28,10 +28,21 @@ def test_known_caps_are_scored_by_powells_loss():
 
 def test_flags_are_scored_by_the_weighted_loss_of_the_metrics():
     y = np.arange(20.0)
-    flags = y % 5 == 0  # no weight is large enough to be truncated
-    quantiles = np.random.default_rng(0).normal(10, 5, (20, len(LEVELS)))
+    flags = y % 5 == 0  # every value had a good chance to be seen
+    quantiles = np.minimum(np.random.default_rng(0).normal(10, 5, (20, len(LEVELS))), 19)
     mean = row_losses(observe(y, censored=flags), quantiles, LEVELS).mean()
     assert mean == pytest.approx(metrics.ipcw_tilted_loss(y, flags, quantiles, LEVELS), rel=1e-12)
+
+
+def test_flags_leave_open_what_nobody_could_see(normal):
+    latent, _, truth = normal
+    cut = np.random.default_rng(8).uniform(-3, 1, latent.size)  # no latent value above 1 is ever seen
+    observed = observe(np.minimum(latent, cut), censored=latent > cut)
+    right = row_losses(observed, truth, LEVELS).mean()
+    beyond = np.where(truth > 1, truth + 5, truth)
+    assert row_losses(observed, beyond, LEVELS).mean() == right
+    for shift in (-0.3, 0.3):
+        assert row_losses(observed, truth + shift, LEVELS).mean() > right
 
 
 def test_left_censoring_is_the_mirror_image(normal):

@@ -116,6 +116,22 @@ def test_counts_get_whole_bounds_that_hold():
         model.fit(X, latent + 0.5)
 
 
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_quantiles_are_calibrated(side):
+    """A Tobit model with a wrong scale: its quantiles do not hold, those of the conformal layer do."""
+    sign = 1 if side == "right" else -1
+    X, latent, cut = (sign * part for part in simulate(6000, 5))
+    new, truth, _ = (sign * part for part in simulate(6000, 6))
+    y = np.minimum(latent, cut) if side == "right" else np.maximum(latent, cut)
+    inner = TobitRegressor(scale=2.0, side=side, max_epochs=300, random_state=0)
+    model = Conformal(inner, censoring="kaplan-meier", random_state=0).fit(X, y, censored=y == cut)
+    levels = np.arange(1, 10) / 10
+    held = (truth[:, None] <= model.predict_quantiles(new, levels)).mean(axis=0)
+    np.testing.assert_allclose(held, levels, atol=0.03)
+    raw = (truth[:, None] <= model.estimator_.predict_quantiles(new, levels)).mean(axis=0)
+    assert abs(raw - levels).max() > 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:quantiles above.*not identified")
 def test_mean_coverage_over_draws():
@@ -156,7 +172,7 @@ def test_refusals_name_the_argument(capped):
     ):
         with pytest.raises(ValueError, match=named):
             Conformal(**{"estimator": MODEL, **settings}).fit(capped.X, capped.y)
-    with pytest.raises(ValueError, match="no guarantee"):
+    with pytest.raises(ValueError, match="same side"):
         Conformal(MODEL).fit(capped.X, lower=capped.y - 1, upper=capped.y + 1)
     model = Conformal(TobitRegressor(max_epochs=5), random_state=0).fit(capped.X, capped.y)
     with pytest.raises(ValueError, match="coverage"):

@@ -2,6 +2,17 @@
 
 from unmet.comparison._compare import compare
 from unmet.comparison._comparison import Comparison, Line, number
+from unmet.comparison._folds import predict_reached
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
 
-__all__ = ["LEVELS", "METHODS", "Comparison", "Line", "Method", "compare", "number", "why_not"]
+__all__ = [
+    "LEVELS",
+    "METHODS",
+    "Comparison",
+    "Line",
+    "Method",
+    "compare",
+    "number",
+    "predict_reached",
+    "why_not",
+]

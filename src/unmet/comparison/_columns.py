@@ -21,36 +21,20 @@ class Encoded:
 
 
 def columns_of(X: Any) -> dict[str, NDArray[Any]]:
-    """Return the columns of a frame, a mapping or an array by name."""
-    if isinstance(X, Mapping):
-        found = {str(name): np.asarray(values) for name, values in X.items()}
-    elif isinstance(X, np.ndarray) or not hasattr(X, "columns"):
+    """Return the columns of a frame, a mapping, a CSV or Parquet file, or an array by name."""
+    from unmet.tables import read_any
+
+    if isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "toarray"):
         table = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if table.ndim != 2:
             raise ValueError(f"X must have two dimensions, one row per row of y, got shape {table.shape}")
         found = {f"x{number}": table[:, number] for number in range(table.shape[1])}
     else:
-        import narwhals as nw
-
-        frame = nw.from_native(X, eager_only=True)
-        found = {str(name): _plain(frame[name]) for name in frame.columns}
+        found = read_any(X).columns
     sizes = {name: len(values) for name, values in found.items()}
     if not found or len(set(sizes.values())) != 1:
         raise ValueError(f"X must have at least one column, and columns of equal length, got {sizes}")
     return found
-
-
-def _plain(series: Any) -> NDArray[Any]:
-    """Return a column of a frame; nulls are NaN in numbers and None in texts."""
-    import narwhals as nw
-
-    if series.dtype.is_numeric():
-        return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
-    if series.dtype == nw.Boolean and not series.is_null().any():
-        return np.asarray(series.to_numpy(), bool)
-    if series.dtype.is_temporal():
-        return np.asarray(series.to_numpy(), "datetime64[us]")
-    return np.array([None if value is None else value for value in series.to_list()], object)
 
 
 def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) -> Encoded:

@@ -49,7 +49,7 @@ def compare(
 
     Parameters
     ----------
-    X : frame, mapping of columns, or array of shape (n, columns)
+    X : frame, mapping of columns, path of a CSV or Parquet file, or array of shape (n, columns)
         Texts become groups; gaps in numbers are filled with the median and marked.
     y, threshold, censored, lower, upper
         As in `fit`; each may also be the name of a column of X, which is then no feature. A row without y is

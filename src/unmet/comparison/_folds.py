@@ -1,5 +1,6 @@
 """Out-of-fold predictions of one method: each row is predicted by a fit that did not see it."""
 
+import re
 import time
 import warnings
 from dataclasses import dataclass
@@ -55,14 +56,14 @@ def predict_held(task: Task) -> Held:
             began = time.process_time()
             model.fit(task.X[~task.held], **seen)
             seconds = time.process_time() - began
-            found = _predict(model, task.X[task.held], task.levels)
+            found = predict_reached(model, task.X[task.held], task.levels)
         except ValueError as error:
             return Held(nothing, 0.0, failure=str(error))
     lost = [str(one.message) for one in told if "not identified" in str(one.message)]
-    return Held(found, seconds, lost[0] if lost else "")
+    return Held(found, seconds, re.split(", because|, too many|:", lost[0])[0] if lost else "")
 
 
-def _predict(model: Any, X: Floats, levels: tuple[float, ...]) -> Floats:
+def predict_reached(model: Any, X: Floats, levels: tuple[float, ...]) -> Floats:
     """Return quantiles; a level that the method does not identify takes the nearest that it does."""
     reached = getattr(model, "levels_", None)
     if reached is None:

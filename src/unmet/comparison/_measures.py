@@ -10,13 +10,13 @@ from unmet import losses, metrics
 from unmet.censoring import Observed, StayingUncensored, kaplan_meier
 
 Floats = NDArray[np.float64]
-# Inverse weights above 20 count as 20; a step of Kaplan–Meier that rests on fewer rows is no evidence.
-_LEAST_CHANCE, _LEAST_AT_RISK = 0.05, 10
+# Values that hardly any row could show are not measured; a step that rests on few rows is no evidence.
+_LEAST_CHANCE, _LEAST_AT_RISK = 0.1, 10
 _BINS, _TIMES, _LEAST_MASS = 10, 50, 0.005
 LOSS_NAMES = {
     "none": "tilted loss",
     "known": "censored tilted loss",
-    "flags": "inversely weighted tilted loss",
+    "flags": "weighted tilted loss",
     "intervals": "log score",
 }
 
@@ -65,8 +65,10 @@ def measure(observed: Observed, quantiles: Floats, levels: tuple[float, ...]) ->
 def row_losses(observed: Observed, quantiles: Floats, levels: tuple[float, ...]) -> Floats:
     """Return the loss of each row, mean over levels.
 
-    Known thresholds: ρ_θ(y − min(cap, max(floor, q̂))). Flags: δ/Ĝ(y−) ρ_θ(y − q̂), with Ĝ the Kaplan–Meier
-    estimate of the chance to be still uncensored, from all rows. Ĝ below 0.05 counts as 0.05.
+    Known thresholds: ρ_θ(y − min(cap, max(floor, q̂))). Flags: δ/Ĝ(z−) ρ_θ(z − min(q̂, τ)) of z = min(y, τ),
+    where Ĝ is the Kaplan–Meier estimate of the chance to be still uncensored, from all rows, τ the last value
+    with Ĝ(τ−) of at least 0.1, and δ is 1 if z is known: the row is uncensored, or reaches τ. Beyond τ
+    nothing is measured, so that no method gains or loses by what nobody could see.
     """
     thetas = np.asarray(levels)
     if observed.kind != "flags":
@@ -74,9 +76,11 @@ def row_losses(observed: Observed, quantiles: Floats, levels: tuple[float, ...])
         each = losses.doubly_censored_tilted_loss(observed.observed[:, None], quantiles, thetas, floor, cap)
         return np.asarray(each).mean(axis=1)
     seen, curves, inner = _right(observed, quantiles, levels)
-    each = losses.tilted_loss(seen.observed[:, None], curves, inner)
-    chance = StayingUncensored(seen.observed, seen.censored).before(seen.observed)
-    weight = np.where(seen.censored, 0.0, 1.0 / np.maximum(chance, _LEAST_CHANCE))
+    values, chance = seen.observed, StayingUncensored(seen.observed, seen.censored).before(seen.observed)
+    last = values[chance >= _LEAST_CHANCE].max()
+    each = losses.censored_tilted_loss(np.minimum(values, last)[:, None], curves, inner, last)
+    known = ~seen.censored | (values >= last)
+    weight = np.where(known, 1.0 / np.maximum(chance, chance[values == last].min()), 0.0)
     return weight * np.asarray(each).mean(axis=1)
 
 
