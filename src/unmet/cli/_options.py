@@ -126,7 +126,12 @@ Covariates = Annotated[
 ]
 Horizon = Annotated[
     int | None,
-    in_demand(min=1, metavar="N", show_default="168 hours or 28 days", help="Number of periods to forecast."),
+    in_demand(
+        min=1,
+        metavar="N",
+        show_default="a week; by day 28 days, by week 13 weeks",
+        help="Number of periods to forecast.",
+    ),
 ]
 SelfCheck = Annotated[
     bool,

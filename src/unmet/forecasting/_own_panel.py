@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmet.calendar import check_zone
 from unmet.forecasting._own_times import Times, read_times, regular_times
-from unmet.mobility import FROM_COUNTS, Panel, read_panel
+from unmet.mobility import FROM_COUNTS, PANEL_COLUMNS, Panel, read_panel
 from unmet.tables import AnyTable, Pairs, columns_of, parquet_about, read_any
 
 FIELDS = ("unique_id", "ds", "y", "exposure", "censored", "threshold")
@@ -101,9 +101,8 @@ class _Reader:
                 f"{self.table.source} has {shape[0]:,} series over {shape[1]:,} periods: too many"
             )
         columns = self._counts(found, names[place], clock.seen)
-        if not ours and "exposure" in given and not {"censored", "threshold"} & set(given):
-            known = np.isfinite(columns["exposure"])
-            columns["censored"] = known & (columns["exposure"] < 1)
+        if "censored" not in columns:
+            columns["censored"] = columns["exposure"] < 1
         notes = []
         cells = shape[0] * shape[1]
         if cells > len(ids):
@@ -111,7 +110,8 @@ class _Reader:
             notes.append(f"{missing} are missing in the table; nothing is known of them.")
         if unknown := int((~np.isfinite(columns["y"])).sum()):
             notes.append(f"{unknown:,} rows have no {self._name('y')}; nothing is known of them.")
-        used = {"unique_id", "ds", *columns}
+        # In a table of others these names may mean anything.
+        used = {"unique_id", "ds", *columns, *(() if ours else (one.name for one in PANEL_COLUMNS))}
         rest = {name: values for name, values in found.items() if name not in used}
         filled = {
             "unique_id": np.repeat(names.astype(object), shape[1]),
