@@ -50,7 +50,8 @@ def test_smoothing_looks_both_ways() -> None:
 @pytest.mark.parametrize("persistence", [0.0, 0.8])
 def test_variance_and_persistence_are_found(persistence: float) -> None:
     toy = make_toy(places=40, days=40, persistence=persistence, short=0.0, seed=3)
-    found = estimate_shocks(toy.latent.astype(float), toy.rate, np.ones(toy.rate.shape, bool))
+    known = np.ones(toy.rate.shape, bool)
+    found = estimate_shocks(toy.latent.astype(float), toy.rate, known, known)
     # Lasting shocks of the toy are log-normal, whose long tail a gamma distribution takes for less variance.
     assert found.variance == pytest.approx(0.25, rel=0.3 if persistence else 0.1)
     assert found.persistence == pytest.approx(persistence, abs=0.06)
