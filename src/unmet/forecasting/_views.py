@@ -51,7 +51,7 @@ class View:
         covariates = {name: values[first:last] for name, values in self.grid.covariates.items()}
         ds, holiday = self.grid.ds[first:last], covariates.get(HOLIDAY)
         calendar = make_calendar(ds, self.grid.zone, self.grid.by, holiday)
-        lags = self.scores.lags(np.arange(first, last), 7 * self.grid.per_day)
+        lags = self.scores.lags(np.arange(first, last), self.grid.per_week)
         mean, shape = self.mean[:, first:last], self.shape[:, first:last]
         return inputs(self.model, mean, shape, calendar, covariates, lags, self.short)
 
@@ -94,7 +94,7 @@ def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats,
         min(y, threshold) with the threshold, "seen" takes counts as they are.
     """
     grid = view.grid
-    week, periods = 7 * grid.per_day, len(grid.ds)
+    week, periods = grid.per_week, len(grid.ds)
     first = (
         week if periods >= 2 * week else grid.per_day
     )  # use rows without any lag only if there are few others

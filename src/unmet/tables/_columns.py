@@ -73,6 +73,21 @@ def read_parquet(path: Path, what: str, order: str = "") -> tuple[Columns, dict[
     return {key: plain(values) for key, values in found.items()}, about
 
 
+def parquet_about(path: Path) -> dict[str, str]:
+    """Return the notes that this package left in a Parquet file; none in a file of others, or in no file."""
+    with naming_extras():
+        import duckdb
+
+    with scratch(path) as con:
+        try:
+            notes = con.execute(
+                f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({literal_path(path)})"
+            ).fetchall()
+        except duckdb.Error:
+            return {}
+    return {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
+
+
 def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
     """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
     return read_parquet(Path(path), "Parquet file")
