@@ -57,6 +57,20 @@ def test_variance_and_persistence_are_found(persistence: float) -> None:
     assert found.persistence == pytest.approx(persistence, abs=0.06)
 
 
+def test_groups_are_found_and_people_who_come_alone_have_none() -> None:
+    rng = np.random.default_rng(5)
+    rate = rng.uniform(0.3, 6.0, (12, 800))
+    parties = rng.poisson(rate * rng.gamma(10, 0.1, rate.shape) / 1.75)
+    sizes = np.array([rng.multinomial(n, [0.5, 0.3, 0.15, 0.05]) for n in parties.reshape(-1)])
+    people = (sizes @ [1, 2, 3, 4]).reshape(rate.shape).astype(float)
+    known = np.ones(rate.shape, bool)
+    found = estimate_shocks(people, rate, known, known)
+    assert found.groups == pytest.approx(2.2, abs=0.3)  # E[S²] / E[S]
+    assert found.variance == pytest.approx(0.1, abs=0.07)
+    alone = rng.poisson(rate * rng.gamma(10, 0.1, rate.shape)).astype(float)
+    assert estimate_shocks(alone, rate, known, known).groups == 1
+
+
 def test_the_peak_of_a_parabola() -> None:
     x = np.array([-1.0, 0.0, 1.0])
     assert _peak(5 - 2 * (x - 0.3) ** 2) == pytest.approx(0.3)
