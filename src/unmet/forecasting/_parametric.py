@@ -39,7 +39,8 @@ class Past:
     ----------
     rate : λ, expected demand given calendar, weather and place, times the city's level of the day.
     foreseen : λ times the level forecast at the day's origin; `city` holds the levels.
-    own : pickups by people who wanted this place: the expected share of y. The rest came from a neighbour.
+    own : people who wanted this place and came while it had a vehicle: the expected share of y, and people of
+        their groups who had none left. The other pickups are of people who came from a neighbour.
     came : expected pickups by people who came from an empty neighbour.
     followed : shocks as known before and after each period.
     shape, inverse_scale : the gamma distribution of the shock given all periods.
@@ -87,7 +88,14 @@ def fit_parametric(
         if turn in (0, turns - 1) and not rates_only:
             # Once the level of the city is known, shocks of places may last much shorter: search anew.
             fresh = turns > _TURNS_AGAIN
-            shocks = estimate_shocks(_whole(grid, past), expected, grid.known, None if fresh else shocks)
+            shocks = estimate_shocks(
+                _whole(model, grid, past),
+                expected,
+                grid.known,
+                grid.known & ~grid.censored,
+                None if fresh else shocks,
+            )
+        arrived = grid.y + split_groups(shocks, grid)
         spill, came = model.spill, past.came
         if near is not None and not rates_only:
             mean = expected * past.followed.mean
@@ -95,13 +103,13 @@ def fit_parametric(
             # Laws differ little while rates are rough, so all of them compete late.
             laws = LAWS if turn >= 2 or turns == _TURNS_AGAIN else ("nearest",)
             spill = estimate_spill(
-                grid.y, mean, shape, past.unserved, grid.exposure, near, laws, calendar.cell
+                arrived, mean, shape, past.unserved, grid.exposure, near, laws, calendar.cell
             )
             came, _ = flows(spill, near, past.unserved, grid.exposure)
         found = follow(shocks, past.own, expected)
         rates = fit_rates(
             model.rates,
-            grid.y,
+            arrived,
             grid.exposure * found.mean,
             shocks.shape(expected * found.mean, found.mean, found.variance),
             calendar,
@@ -117,11 +125,12 @@ def fit_parametric(
     return model
 
 
-def _whole(grid: Grid, past: Past) -> Floats:
-    """Return pickups of people who wanted this place as whole counts; expected shares vary too little."""
-    share = np.clip(past.own / np.maximum(grid.y, 1), 0, 1)
+def _whole(model: Parametric, grid: Grid, past: Past) -> Floats:
+    """Return `past.own` with pickups as whole counts; expected shares vary too little."""
+    split = split_groups(model.shocks, grid)
+    share = np.clip((past.own - split) / np.maximum(grid.y, 1), 0, 1)
     drawn = np.random.default_rng(0).binomial(grid.y.astype(np.int64), np.where(grid.y > 0, share, 1.0))
-    return drawn.astype(np.float64)
+    return drawn.astype(np.float64) + split
 
 
 def look_back(
@@ -138,33 +147,38 @@ def look_back(
     everybody = plain * grid.exposure
     if near is not None and walks:
         everybody = everybody + flows(model.spill, near, (plain - everybody) * grid.known, grid.exposure)[0]
-    city = follow_city(model.city, grid.y, everybody, day)
+    split = split_groups(model.shocks, grid)
+    city = follow_city(model.city, grid.y + split, everybody, day)
     rate = plain * city.after
     expected = rate * grid.exposure
     missed = rate * grid.missing
-    own = grid.y
+    own = grid.y + split
     followed = follow(model.shocks, own, expected)
     if near is not None and walks:
         # Split pickups by what was known then, so that forecasts use no later hour.
         came, _ = flows(model.spill, near, missed * followed.mean_after, grid.exposure)
         level = expected * followed.mean_after
-        own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
+        own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0) + split
         followed = follow(model.shocks, own, expected)
     shape, inverse = smooth(model.shocks, own, expected)
-    unserved = missed * shape / inverse + split_groups(model, grid)
+    unserved = missed * shape / inverse + split
     came, went = np.zeros_like(rate), np.zeros_like(rate)
     if near is not None and walks:
         came, went = flows(model.spill, near, unserved, grid.exposure)
     return Past(rate, plain * city.mean, city, own, came, followed, shape, inverse, unserved, went)
 
 
-def split_groups(model: Parametric, grid: Grid) -> Floats:
-    """Return the expected people of groups that took the last vehicle and had none left for them.
+def split_groups(shocks: Shocks, grid: Grid) -> Floats:
+    """Return the expected people of groups that took the last vehicle and had none left for them, (P, T).
 
-    A group that crosses a level overshoots it by (E[S²]/E[S] − 1) / 2 on average, and E[S²]/E[S] is `groups`.
+    They came while there was a vehicle, so the rate explains them as it explains pickups. A group that
+    crosses a level overshoots it by (E[S²]/E[S] − 1) / 2 on average, and E[S²]/E[S] is `groups`. The place
+    ran out once, and again for each vehicle that came back and found it empty: of the other y − 1 about half
+    came back in the period, and a share 1 − exposure of these found it empty.
     """
     ran_out = grid.censored & (grid.y > 0) & (grid.exposure > 0) & (grid.exposure < 1)
-    return np.where(ran_out, (model.shocks.groups - 1) / 2, 0.0)
+    times = 1 + (grid.y - 1) * (1 - grid.exposure) / 2
+    return np.where(ran_out, times * (shocks.groups - 1) / 2, 0.0)
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:

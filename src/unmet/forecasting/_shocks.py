@@ -11,8 +11,8 @@ from scipy import special
 
 Floats = NDArray[np.float64]
 _PLACES = 32
-# Sizes of groups that are tried in turn, and the gain in log-likelihood that each must bring.
-_GROUPS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0)
+# Sizes of groups that are tried in turn, and the gain in log-likelihood that the best must bring.
+_GROUPS = (1.1, 1.2, 1.3, 1.45, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0)
 _CLEAR_GAIN = 10.0
 
 
@@ -99,29 +99,36 @@ def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]
 
 
 def estimate_shocks(
-    y: Floats, expected: Floats, known: NDArray[np.bool_], start: Shocks | None = None
+    y: Floats,
+    expected: Floats,
+    known: NDArray[np.bool_],
+    stayed: NDArray[np.bool_],
+    start: Shocks | None = None,
 ) -> Shocks:
     """Estimate variance, persistence and groups by the likelihood of each count given those before it.
 
     A count is negative binomial with mean mμ and variance gmμ + vμ², for a shock of mean m and variance v and
-    groups g. The search refines a wide grid, or one around `start`. Groups must bring a clear gain. If there
-    are many places, an even choice of 32 decides.
+    groups g. The search refines a wide grid, or one around `start`. Groups must bring a clear gain in periods
+    that `stayed` open: where vehicles ran out, groups were cut short. If there are many places, an even
+    choice of 32 decides.
     """
     order = np.argsort(expected.sum(axis=1), kind="stable")
     some = order[np.unique(np.linspace(0, len(order) - 1, min(_PLACES, len(order))).round().astype(int))]
-    y, expected, known = y[some], expected[some], known[some]
+    y, expected, known, stayed = y[some], expected[some], known[some], stayed[some]
     if start is None:
         spread, memory = np.geomspace(0.01, 2.0, 6), np.array([0.0, 0.4, 0.7, 0.9, 0.97])
         best, ratio, gap, passes = best_shocks(y, expected, known, spread, memory)[0], 2.0, 0.15, 3
     else:
         best, ratio, gap, passes = replace(start, groups=1.0), 1.4, 0.06, 2
-    found, top = _refined(y, expected, known, best, ratio, gap, passes)
+    alone, _ = _refined(y, expected, known, best, ratio, gap, passes)
+    found, top = _refined(y, expected, stayed, alone, 1.6, 0.1, 2)
+    least = top + _CLEAR_GAIN
     for groups in _GROUPS:
-        other, value = _refined(y, expected, known, replace(found, groups=groups), 1.6, 0.1, 2)
-        if value < top + _CLEAR_GAIN:
+        other, value = _refined(y, expected, stayed, replace(found, groups=groups), 1.6, 0.1, 2)
+        if value < top:
             break
         found, top = other, value
-    return found
+    return found if top > least else alone
 
 
 def _refined(
