@@ -112,7 +112,7 @@ def fit_parametric(
         model = Parametric(rates, shocks, model.city, spill, terms)
         if turn >= turns - 2:
             day = day_of(len(grid.ds), len(grid.ds), grid.per_day)
-            expected = np.exp(rates.log_rate(calendar, columns)) * grid.exposure
+            expected = rates.rate(calendar, columns) * grid.exposure
             model = replace(model, city=estimate_city(past.own, expected, day))
     return model
 
@@ -132,7 +132,7 @@ def look_back(
     Days start at `origin` (by default the end of the grid) and whole days before and after it.
     """
     calendar = grid.calendar
-    plain = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
+    plain = model.rates.rate(calendar, model.terms.matrix(calendar, grid.covariates))
     day = day_of(len(grid.ds), len(grid.ds) if origin is None else origin, grid.per_day)
     walks = near is not None and model.spill.share > 0
     everybody = plain * grid.exposure
