@@ -241,7 +241,7 @@ def _finish(
             "mean": mean.reshape(-1),
         }
         daily_rows |= {column_name(level): quantiles[:, k] for k, level in enumerate(levels)}
-    kept = slice(-WEEKS_BACK * 7 * grid.per_day, None)
+    periods = len(grid.ds)
     return DemandModel(
         levels=levels,
         places=grid.places,
@@ -254,7 +254,7 @@ def _finish(
         shock_mean=view.past.followed.mean_after[:, -1],
         shock_variance=view.past.followed.variance_after[:, -1],
         city_state=view.past.city.last,
-        scores=type(view.scores)(view.scores.score[:, kept], view.scores.censored[:, kept]),
+        scores=view.scores(max(0, periods - WEEKS_BACK * 7 * grid.per_day), periods),
         short=view.short,
         map=found.map,
         daily_map=daily_map,

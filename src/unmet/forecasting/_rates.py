@@ -171,7 +171,7 @@ class _Sums:
         return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
 
     def _rows(self, model: RateModel) -> Iterator[tuple[Floats, Floats]]:
-        """Yield scores and weights (n, T) of some places at a time, in arrays that the next ones overwrite."""
+        """Yield scores and weights (n, T) of some places at a time; the next ones overwrite them."""
         profile, common = model.factors_of(self.calendar, self.terms)
         periods = self.y.shape[1]
         step = max(1, _AT_ONCE // periods)

@@ -64,6 +64,10 @@ def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
     the next period it reverts towards mean 1 and the stationary variance, by matching moments. People who
     come in groups say less: y and μ count 1/groups.
     """
+    if shocks.persistence == 0:
+        shape, rate = 1 / shocks.variance + y / shocks.groups, 1 / shocks.variance + expected / shocks.groups
+        mean, variance = (np.broadcast_to(value, expected.shape) for value in (1.0, shocks.variance))
+        return Followed(mean, variance, shape / rate, shape / (rate * rate))
     found = Followed(*(np.empty_like(expected) for _ in range(4)))
     for part in _blocks(len(y)):
         for whole, some in zip(vars(found).values(), _follow(shocks, y[part], expected[part])):
@@ -81,10 +85,6 @@ def _follow(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, ...]:
     """Return mean and variance of the shock before and after each count."""
     if shocks.groups != 1:
         y, expected = y / shocks.groups, expected / shocks.groups
-    if shocks.persistence == 0:
-        shape, rate = 1 / shocks.variance + y, 1 / shocks.variance + expected
-        plain = np.ones_like(expected), np.full_like(expected, shocks.variance)
-        return *plain, shape / rate, shape / (rate * rate)
     memory, square = shocks.persistence, shocks.persistence**2
     back, fresh = 1 - memory, (1 - square) * shocks.variance
     counts, means = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)

@@ -24,6 +24,7 @@ _NARROWER, _GOLDEN = 5, 0.618
 _CLEAR_GAIN = 3.0
 _SHRINK = 10.0  # rides that a place and cell must have to differ from its rate by half
 _LEAST_MEAN = 1e-6
+_AT_ONCE = 1 << 18  # rows whose flows are computed together
 # Rows err together, so a difference in log-likelihood counts for less; laws with less weight are dropped.
 _TEMPER, _LEAST_WEIGHT = 4.0, 0.02
 
@@ -106,13 +107,14 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
 
 def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     """Return expected pickups from empty neighbours, and unserved requests served by a neighbour; (P, T)."""
-    if not spill.others:
-        return _flows(spill, near, unserved, exposure)
     came, went = np.zeros_like(unserved), np.zeros_like(unserved)
-    for law in spill.laws:
-        arrived, left = _flows(law, near, unserved, exposure)
-        came += law.weight * arrived
-        went += law.weight * left
+    step = max(24, _AT_ONCE // len(unserved))
+    for begin in range(0, unserved.shape[1], step):  # periods do not depend on each other
+        part = (slice(None), slice(begin, begin + step))
+        for law in spill.laws:
+            arrived, left = _flows(law, near, unserved[part], exposure[part])
+            came[part] += law.weight * arrived
+            went[part] += law.weight * left
     return came, went
 
 
