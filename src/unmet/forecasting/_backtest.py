@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,15 @@ class Backtest:
     uniform: Floats
     common: Floats
     curves: dict[str, Floats]
+
+    def of_places(self, index: NDArray[np.int64]) -> Backtest:
+        """Return the forecasts of some places."""
+        places = len(self.mean)
+        curves = {
+            name: array.reshape(places, -1, array.shape[-1])[index].reshape(-1, array.shape[-1])
+            for name, array in self.curves.items()
+        }
+        return replace(self, curves=curves, **{name: getattr(self, name)[index] for name in _OF_A_WEEK})
 
     def step(self, network: str | None, counts: Floats | None = None) -> tuple[Floats, Floats]:
         """Return F(y−1) and f(y) of a network, or for None of the negative binomial; rows by place.
@@ -85,7 +94,7 @@ def backtest(
     curves: dict[str, list[Floats]] = {name: [] for name in networks}
     for begin in range(first, periods, week):
         end = min(begin + week, periods)
-        model = fit_parametric(grid.until(begin), near, start=model)
+        model = fit_parametric(grid.until(begin), near, start=model, tick=tick)
         if not fitted and networks:
             X, scores = training_rows(make_view(model, grid.until(begin), near, seed), seed, use)
             for name in networks:

@@ -23,6 +23,8 @@ _NO_COVARIATES = {
     *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
 }
 
+_MATRICES = ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -90,12 +92,14 @@ class Grid:
         last = int(np.flatnonzero(self.known.any(axis=0))[-1])
         return len(self.ds) - (len(self.ds) - 1 - last) // self.per_day * self.per_day
 
+    def of_places(self, index: NDArray[np.int64]) -> Grid:
+        """Return the grid of some places."""
+        cut = {name: getattr(self, name)[index] for name in ("places", *_MATRICES)}
+        return replace(self, unseen=None if self.unseen is None else self.unseen[index], **cut)
+
     def until(self, period: int) -> Grid:
         """Return the grid as it was before `period`."""
-        cut = {
-            name: getattr(self, name)[:, :period]
-            for name in ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
-        }
+        cut = {name: getattr(self, name)[:, :period] for name in _MATRICES}
         covariates = {name: values[:period] for name, values in self.covariates.items()}
         unseen = None if self.unseen is None else self.unseen[:, :period]
         return replace(self, ds=self.ds[:period], covariates=covariates, unseen=unseen, **cut)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,10 +60,19 @@ class Past:
     went: Floats
 
 
+def turns_of(near: Neighbours | None, *, again: bool = False) -> int:
+    """Return the turns that `fit_parametric` takes."""
+    return _TURNS_AGAIN if again else _TURNS if near is None else _TURNS_WITH_SPILL
+
+
 def fit_parametric(
-    grid: Grid, near: Neighbours | None = None, *, start: Parametric | None = None
+    grid: Grid,
+    near: Neighbours | None = None,
+    *,
+    start: Parametric | None = None,
+    tick: Callable[[], object] = lambda: None,
 ) -> Parametric:
-    """Fit rates, then in turns the shocks, the spill, and the rates given both.
+    """Fit rates, then in turns the shocks, the spill, and the rates given both; `tick` is called each turn.
 
     Rates are fitted with the shock forecast from earlier counts. This matters if shocks persist: places run
     out when shocks are high, so exposure and shock are not independent.
@@ -73,12 +83,9 @@ def fit_parametric(
     if start is None or start.rates.slope.shape != (columns.shape[1],):
         rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
         rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
-        model, turns = (
-            Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms),
-            _TURNS if near is None else _TURNS_WITH_SPILL,
-        )
+        model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), turns_of(near)
     else:
-        model, turns = replace(start, terms=terms), _TURNS_AGAIN
+        model, turns = replace(start, terms=terms), turns_of(near, again=True)
     some = _some_periods(grid)
     for turn in range(turns):
         # Units of time terms depend on the data, so first refit the rates of an earlier model.
@@ -125,6 +132,7 @@ def fit_parametric(
             model = replace(model, city=estimate_city(own, expected, day))
             del expected
         del own
+        tick()
     return model
 
 

@@ -132,15 +132,19 @@ def _to_nearest(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats
     The k-th neighbour serves this share of a place's unserved requests: the chance of walking there times
     the share of time in which it has a vehicle and no nearer neighbour has.
     """
-    came, went = np.zeros_like(unserved), np.zeros_like(unserved)
-    left, ones = np.ones_like(unserved), np.ones(len(unserved))
+    place, period = np.nonzero(unserved)
+    left, went = unserved[place, period], np.zeros(len(place))
+    came = np.zeros(unserved.size)
     for k in range(near.index.shape[1]):
-        target = near.index[:, k]
-        flow = unserved * left * exposure[target] * law.chance(near.metres[:, k])[:, None]
-        came += sparse.csr_array((ones, (target, np.arange(len(target)))), shape=(len(came),) * 2) @ flow
+        target, metres = near.index[place, k], near.metres[place, k]
+        open_share = exposure[target, period]
+        flow = left * open_share * law.chance(metres)
+        came += np.bincount(target * unserved.shape[1] + period, flow, len(came))
         went += flow
-        left = left * np.where(np.isfinite(near.metres[:, k])[:, None], 1 - exposure[target], 1.0)
-    return came, went
+        left = left * np.where(np.isfinite(metres), 1 - open_share, 1.0)
+    gone = np.zeros_like(unserved)
+    gone[place, period] = went
+    return came.reshape(unserved.shape), gone
 
 
 def _by_choice(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:

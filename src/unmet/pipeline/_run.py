@@ -97,7 +97,8 @@ def run(
     weather, weather_keep : add weather by local day or hour; keep only rows with these values.
     max_gap : treat stock as unknown after this long without a record, such as "2 hours".
     max_reject_share : stop if a larger share of the rows is rejected.
-    memory : memory limit of the database.
+    memory : memory limit of the database; parts of the fit run side by side as far as it allows. Fewer than
+        300 bytes for each place and period (6 GB for a year of New York) do not suffice for the fit.
     covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
         none.
     horizon : periods to forecast. None: a week of hours, or 28 days.
@@ -109,7 +110,7 @@ def run(
     max_move : plan no move over more km than this.
     title : heading of the report.
     seed : seed of every random draw.
-    jobs : worker processes; -1: one per core.
+    jobs : processes that read and threads that fit; -1: one per core.
     replace : start over in a folder that holds another run. Files may be added to a run without it.
     cache : keep what was read in the folder, so that only added files are read.
     progress : None: show progress bars on a terminal; False: never.
@@ -141,7 +142,13 @@ def run(
         with Watching(shown=progress) as watching:
             done = {"panel": panel_step(steps, inputs, watching, cache=cache, told=told)}
         done["fit"] = fit_step(
-            steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+            steps,
+            networks=networks,
+            seed=seed,
+            jobs=workers,
+            self_check=self_check,
+            progress=progress,
+            memory=memory,
         )
         done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by), covariates=known)
         done["plan"] = plan_step(
