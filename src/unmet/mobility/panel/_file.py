@@ -95,7 +95,7 @@ def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
 def read_panel(path: str | os.PathLike[str]) -> Panel:
     """Read a Parquet file written by :func:`write_panel`."""
     path = Path(path)
-    columns, about = read_parquet(path, "panel file", "ORDER BY unique_id, ds")
+    columns, about = read_parquet(path, "panel file", ("unique_id", "ds"))
     if "zone" not in about:
         raise ValueError(f"{path} is not a panel file: it has no time zone; write it with `unmet panel`")
     return Panel(columns, about)
