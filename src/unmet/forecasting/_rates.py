@@ -168,7 +168,9 @@ class _Sums:
     def by_cell(self, model: RateModel) -> tuple[Floats, Floats]:
         """Return scores and weights of each place and cell, (P, C)."""
         found = [((self.cells @ s.T).T, (self.cells @ w.T).T) for s, w in self._rows(model)]
-        return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
+        both = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+        score, weight = (np.ascontiguousarray(part) for part in both)  # the order of later sums rests on it
+        return score, weight
 
     def _rows(self, model: RateModel) -> Iterator[tuple[Floats, Floats]]:
         """Yield scores and weights (n, T) of some places at a time; the next ones overwrite them."""
