@@ -23,6 +23,7 @@ _NO_COVARIATES = {
     *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
 }
 
+_NO_USE = tuple(_NO_COVARIATES - {*NEEDED, "threshold", "observed", "exposure_low", "exposure_high"})
 _MATRICES = ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
 
 
@@ -119,7 +120,7 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     if isinstance(panel, (str, os.PathLike)):
         from unmet.mobility import read_panel
 
-        panel = read_panel(panel)
+        panel = read_panel(panel, without=_NO_USE)
     columns: Mapping[str, Any] = panel.columns
     missing = [name for name in NEEDED if name not in columns]
     if missing:
@@ -185,8 +186,8 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         ds=ds,
         y=np.where(known, y, 0.0),
         exposure=used,
-        low=np.minimum(low, used),
-        high=np.maximum(high, used),
+        low=used if (low >= used).all() else np.minimum(low, used),
+        high=used if (high <= used).all() else np.maximum(high, used),
         censored=layout.matrix(np.asarray(columns["censored"]).astype(bool)) & known,
         threshold=matrix("threshold", np.nan),
         known=known,

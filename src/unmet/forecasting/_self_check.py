@@ -163,7 +163,7 @@ def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
         high=used,
         bounded=False,
         censored=(exposure < 1) & grid.known,
-        threshold=np.full(shape, np.nan),
+        threshold=np.broadcast_to(np.nan, shape),
         unseen=tight,
     )
     return city, matrix("hidden")

@@ -50,13 +50,20 @@ def write_columns(
     return target
 
 
-def read_parquet(path: Path, what: str, order: Sequence[str] = ()) -> tuple[Columns, dict[str, str]]:
+def read_parquet(
+    path: Path,
+    what: str,
+    order: Sequence[str] = (),
+    only: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+) -> tuple[Columns, dict[str, str]]:
     """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others.
 
     Parameters
     ----------
     what : what the file should be, for the error where it is none.
     order : columns to order the rows by, the first one first.
+    only, without : columns to read, those that the file has (None: all), and columns to leave out.
     """
     with naming_extras():
         import duckdb
@@ -69,18 +76,26 @@ def read_parquet(path: Path, what: str, order: Sequence[str] = ()) -> tuple[Colu
             notes = con.execute(
                 f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"
             ).fetchall()
-            columns = fetch_columns(con, f"read_parquet({name})", order)
+            columns = fetch_columns(con, f"read_parquet({name})", order, only, without)
         except duckdb.Error as error:
             raise ValueError(f"{path} is not a {what}: {str(error).splitlines()[0]}") from None
     return columns, {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
 
 
-def fetch_columns(con: duckdb.DuckDBPyConnection, table: str, order: Sequence[str] = ()) -> Columns:
+def fetch_columns(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    order: Sequence[str] = (),
+    only: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+) -> Columns:
     """Return the columns of a table or a table function, one after the other, so that memory holds one more.
 
     Equal texts are one object: a place has as many rows as there are periods.
     """
     kinds = {row[0]: row[1] for row in con.execute(f"DESCRIBE FROM {table}").fetchall()}
+    wanted = set(kinds) if only is None else {*only, *order}
+    kinds = {name: kind for name, kind in kinds.items() if name in wanted and name not in without}
     rank: list[np.ndarray] = []
     found: Columns = {}
     for name in sorted(kinds, key=lambda one: one not in order):
@@ -117,9 +132,11 @@ def _reorder(rank: list[np.ndarray]) -> np.ndarray | None:
     return None if (ahead | same).all() else np.lexsort(rank[::-1])
 
 
-def read_columns(path: str | os.PathLike[str]) -> tuple[Columns, dict[str, str]]:
+def read_columns(
+    path: str | os.PathLike[str], only: Sequence[str] | None = None
+) -> tuple[Columns, dict[str, str]]:
     """Columns and notes of a Parquet file; nulls become NaN in numbers, NaT in times and None in others."""
-    return read_parquet(Path(path), "Parquet file")
+    return read_parquet(Path(path), "Parquet file", only=only)
 
 
 def plain(values: Any) -> np.ndarray:
