@@ -188,6 +188,7 @@ def fit(
     self_check: bool = True,
     seed: int = 0,
     max_reject_share: float = 0.01,
+    memory: str = "1GB",
     jobs: int = -1,
     replace: bool = False,
     progress: bool | None = None,
@@ -203,6 +204,7 @@ def fit(
         their ids and riders who walk to a neighbour are not told apart.
     self_check : see `run`; a panel file alone does not tell the stock of every moment, so it has none.
     max_reject_share : stop if a larger share of the stations cannot be read.
+    memory : see `run`.
     """
     source_path, places = Path(panel), paths_of(stations)
     if not places and max_reject_share != 0.01:
@@ -230,7 +232,13 @@ def fit(
             if given is not None:
                 given_panel_step(steps, source_path, given, places, max_reject_share)
             fit_step(
-                steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+                steps,
+                networks=networks,
+                seed=seed,
+                jobs=workers,
+                self_check=self_check,
+                progress=progress,
+                memory=memory,
             )
     except ValueError:
         if new:  # the panel cannot be fitted, so its copy is of no use
