@@ -292,7 +292,9 @@ class _Rows:
         """Return the share of `came` with the highest likelihood, from 0 to 1."""
         share = 0.5
         for _ in range(8):
-            step = self.scores(share * came, came).sum() / max(self.information(share * came, came), 1e-12)
+            total = np.maximum(self.own + share * came, _LEAST_MEAN)
+            weight = came / (total * (1 + total / self.shape))
+            step = float((weight * (self.seen - total)).sum()) / max(float((weight * came).sum()), 1e-12)
             after = float(np.clip(share + step, 0.0, 1.0))
             if abs(after - share) < 1e-4:
                 return after
