@@ -218,7 +218,7 @@ def test_a_run_by_day(copy: Path):
             totals = json.loads((copy / "lost_total.json").read_text())
             (copy / "lost_total.json").write_text(json.dumps(totals | {"observed": int(columns["y"].sum())}))
     page = write_report(copy).read_text(encoding="utf-8")
-    assert "This run counts by day" in page
+    assert "There is no chart of hours: the panel counts by day." in page
     assert "Over the next 3 days" in page
 
 

@@ -17,10 +17,38 @@ def group(title: str) -> Callable[..., Any]:
 
 
 in_files, in_places, in_demand = group("Files"), group("Places and periods"), group("Demand")
-in_plan, in_reading = group("Plan"), group("Reading")
+in_plan, in_reading, in_own = group("Plan"), group("Reading"), group("Your own table")
 
+OwnPanel = Annotated[
+    Path | None,
+    in_own(
+        "--panel",
+        metavar="FILE",
+        help="Instead of trips: a panel of `unmet panel`, or your own table (CSV, Parquet) of unique_id, ds, "
+        "y and one of exposure, censored, threshold.",
+    ),
+]
+Noun = Annotated[
+    str | None,
+    in_own(
+        metavar="WORD",
+        show_default="units; rides in a panel of `unmet panel`",
+        help="What the panel counts, in the plural, for instance sales.",
+    ),
+]
+OwnTimes = Annotated[
+    Literal["local", "utc"] | None,
+    in_files(
+        metavar="local|utc",
+        show_default="local; utc in a CSV file of `unmet panel`",
+        help="Whether times are local or UTC.",
+    ),
+]
 Trips = Annotated[
     list[Path], typer.Argument(metavar="TRIPS…", help="Trip files or folders in any known layout.")
+]
+MaybeTrips = Annotated[
+    list[Path] | None, typer.Argument(metavar="TRIPS…", help="Trip files or folders in any known layout.")
 ]
 RunFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder that `unmet run` or `unmet fit` wrote.")
@@ -143,7 +171,8 @@ ColumnsOption = Annotated[
     in_reading(
         "--columns",
         metavar="FIELD=COLUMN,…",
-        help="Name the columns of trips in an unknown layout, for instance start=Departure,station=From.",
+        help="Name the columns of trips in an unknown layout, for instance start=Departure,station=From; of "
+        "a panel, for instance y=sold,exposure=in_stock.",
     ),
 ]
 StatusColumns = Annotated[

@@ -9,13 +9,15 @@ EXAMPLE = (
 
 
 def run(
-    trips: options.Trips,
     output: options.Folder,
+    trips: options.MaybeTrips = None,
+    panel: options.OwnPanel = None,
+    noun: options.Noun = None,
     status: options.Status = None,
     stations: options.Stations = None,
     weather: options.Weather = None,
     zone: options.Zone = None,
-    times: options.Times = "local",
+    times: options.OwnTimes = None,
     by: options.ByHourOrDay = "hour",
     hubs: options.Hubs = None,
     cells: options.Cells = None,
@@ -50,6 +52,8 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Go from trips and feeds to latent demand, lost rides, a forecast, a plan and a report.
+
+    With --panel it starts from a table of your own, such as sales with the share of time in stock.
 
     Runs panel, fit, forecast, plan and report in one folder. Run it again and it repeats only the steps whose
     inputs or options changed. Add trip or status files to the same command and it reads only those.

@@ -101,7 +101,7 @@ def backtest(
                 fitted[name] = fit_network(name, X, scores, seed)
                 tick()
         view = make_view(model, grid.until(end), near, seed, origins_from=begin)
-        since = begin - WEEKS_BACK * week
+        since = begin - WEEKS_BACK * grid.per_week
         X = view.inputs(begin, end, view.scores(since, end), since) if networks else np.zeros((0, 0))
         for name in networks:
             found = fitted[name].predict_quantiles(X)

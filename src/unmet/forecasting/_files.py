@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.calendar import check_zone
+from unmet.calendar import check_zone, step_of
 from unmet.calibration import LevelMap
 from unmet.forecasting._ahead import RecentEffects
 from unmet.forecasting._day_spread import DaySpread
@@ -183,7 +183,7 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
 def _check_arrays(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Raise ValueError unless the parts of a model fit each other."""
     places = len(config["places"])
-    if config["by"] not in ("hour", "day") or not places or len(set(config["places"])) != places:
+    if step_of(config["by"]).by != config["by"] or not places or len(set(config["places"])) != places:
         raise ValueError("its places or periods make no sense")
     levels = np.array(config["levels"])
     if not len(levels) or (np.diff(levels) <= 0).any() or len(config["city_state"]) != 2:

@@ -18,12 +18,13 @@ from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._day_spread import day_spread
 from unmet.forecasting._files import pack_parametric, unpack_parametric
-from unmet.forecasting._grid import Grid, at_worst, make_grid
+from unmet.forecasting._grid import NO_USE, Grid, at_worst, make_grid
 from unmet.forecasting._inputs import WEEKS_BACK
 from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network
+from unmet.forecasting._own_panel import as_panel
 from unmet.forecasting._parametric import Parametric, fit_parametric, look_back, turns_of
 from unmet.forecasting._self_check import SelfCheck, check_itself
 from unmet.forecasting._spill import Neighbours, find_neighbours
@@ -33,9 +34,11 @@ from unmet.forecasting._stage_files import (
     unpack_backtest,
     unpack_self_check,
 )
+from unmet.forecasting._time_lasted import draw_time, expected_time
 from unmet.forecasting._views import make_view, training_rows
 from unmet.runs import Stages, cpu_seconds, in_threads
 from unmet.runs import progress as progress_bar
+from unmet.tables import Pairs
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
@@ -54,11 +57,14 @@ _SAYS = {
 def fit_demand(
     panel: Any,
     *,
+    columns: Pairs | None = None,
+    zone: str | None = None,
+    times: str | None = None,
     stations: Mapping[str, Any] | None = None,
     levels: Sequence[float] = LEVELS,
     seed: int = 0,
     networks: Sequence[str] = ("linear", "mlp", "lstm"),
-    backtest_days: int = 28,
+    backtest_days: int | None = None,
     baselines: bool = True,
     never_available: str = "raise",
     lowered: Any = None,
@@ -71,17 +77,21 @@ def fit_demand(
 
     Parameters
     ----------
-    panel : a `Panel`, or the path of a panel file.
+    panel : a `Panel`, the path of a panel file, or a table of your own: a frame of pandas, Polars or Arrow,
+        or a CSV or Parquet file, with `unique_id`, `ds`, `y` and one of `exposure`, `censored` and
+        `threshold`. `as_panel` says what each must hold.
+    columns, zone, times : names in such a table, and how its times are to be read; see `as_panel`.
     stations : columns unique_id, lat, lng. With them, the model tells people who walk from an empty place to
         a neighbour from those who are lost. Without them, nobody walks.
     levels : nominal levels, increasing; they must hold 0.05, 0.5 and 0.95.
     seed : seed of all draws. The same panel, settings and seed give the same model.
     networks : kinds of network; the one with the lowest loss in the backtest is used.
-    backtest_days : number of last days to forecast as they would have been, to calibrate and compare. A short
-        panel uses fewer: two weeks stay before them, or one week of a two-week panel.
+    backtest_days : number of last days to forecast as they would have been, to calibrate and compare; by week
+        a number of weeks. None: 28 days or 52 weeks. A short panel uses fewer: 14 stay before them, or 7 of
+        a panel of 14.
     baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
-        "keep" treats places that never had a vehicle like the average place.
+        "keep" treats places that never had any supply like the average place.
     lowered : the panel with virtual stock-outs, or the path of its file (lowered.parquet of a run). With it,
         the model estimates the rides that these hide, and intervals of totals grow by the factor by which
         they missed; see ``self_check`` of the model.
@@ -103,13 +113,16 @@ def fit_demand(
     for name in networks:
         if name not in KINDS:
             raise ValueError(f"networks must be among {', '.join(map(repr, KINDS))}, not {name!r}")
-    if backtest_days < 7:
+    if backtest_days is not None and backtest_days < 7:
         raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
-    grid = make_grid(panel, never_available=never_available)
+    table = as_panel(panel, columns=columns, zone=zone, times=times, without=NO_USE)
+    grid = draw_time(make_grid(table, never_available=never_available), seed)
+    del table
     near = _neighbours(grid, stations)
     tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
-    days = min(backtest_days, max(7, spare // 7 * 7))
+    wanted_days = backtest_days or (52 if grid.by == "week" else 28)
+    days = min(wanted_days, max(7, spare // 7 * 7))
     kept = Stages() if stages is None else stages
     tick = _Tick()
     weeks = -(-days // 7)
@@ -292,9 +305,10 @@ def _finish(
     tick: _Tick,
 ) -> DemandModel:
     """Fit the chosen network to the whole panel, estimate the past, and build the model."""
+    grid = expected_time(model, grid)
     view = make_view(model, grid, near, seed)
     network = fit_network(chosen, *training_rows(view, seed), seed)
-    scores = view.scores(max(0, len(grid.ds) - WEEKS_BACK * 7 * grid.per_day), len(grid.ds))
+    scores = view.scores(max(0, len(grid.ds) - WEEKS_BACK * grid.per_week), len(grid.ds))
     short, past = view.short, view.past
     del view
     tick()

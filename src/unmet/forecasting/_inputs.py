@@ -56,7 +56,8 @@ def inputs(
 
     The first 8 columns are the sequence: score and flag of the same hour four to one weeks before. Then come
     log mean and shape of the negative binomial, the level of the place, how often the place runs out
-    (`short`), the hour as two waves, Saturday, Sunday and the covariates.
+    (`short`), the hour (by day the weekday, by week the season) as two waves, Saturday, Sunday and the
+    covariates.
     """
     size = mean.shape
     along = _along(model, calendar, covariates)
@@ -91,7 +92,8 @@ def inputs_of_rows(
 
 def _along(model: Parametric, calendar: Calendar, covariates: Mapping[str, Floats]) -> list[Floats]:
     """Return the columns that all places share, each (T,)."""
-    turn = 2 * np.pi * (calendar.hour / 24 if calendar.cells == 72 else calendar.weekday / 7)
+    share = {72: calendar.hour / 24, 7: calendar.weekday / 7}.get(calendar.cells, calendar.years % 1)
+    turn = 2 * np.pi * share
     along = [np.sin(turn), np.cos(turn), np.sin(2 * turn), np.cos(2 * turn)]
     along += [(calendar.weekday == 5).astype(float), (calendar.weekday == 6).astype(float)]
     for name, known in model.terms.columns.items():

@@ -14,6 +14,7 @@ from unmet.forecasting._exposure_draws import chain, make_exposure_draws
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past, split_groups
 from unmet.forecasting._spill import Neighbours, Spill, flows
+from unmet.forecasting._time_lasted import draw_missed
 from unmet.runs import in_threads
 
 Floats = NDArray[np.float64]
@@ -111,6 +112,9 @@ def draw_past(
             exposure, factor = found
             gone = (exposures.rate[place] * (1 - exposure))[:, at] * factor
             empty = (grid.high[place] - exposure) @ exposures.rate[place]
+        if grid.untimed is not None and (late := grid.untimed[place, at]).any():
+            gone = np.broadcast_to(gone, shock.shape).copy()
+            gone[:, late] = draw_missed(rng, grid, past, place, at[late], draws)
         expected = np.minimum(gone * shock * more * np.exp(drift - spread / 2), _MOST)
         unserved = draw_counts(rng, expected + split[place, at], model.shocks.groups)
         foreign = np.zeros_like(unserved)

@@ -64,7 +64,7 @@ def start_rates(y: Floats, exposure: Floats, cells: int, weeks: int, terms: int,
     """Return a model with levels from plain ratios and everything else flat."""
     overall = max(y.sum(), 1.0) / max(exposure.sum(), 1.0)
     level = np.log((y.sum(axis=1) + 5 * overall) / (exposure.sum(axis=1) + 5))
-    rank = max(0, min(rank, len(y) - 1))
+    rank = max(0, min(rank, len(y) - 1, cells - 1))
     return RateModel(
         np.maximum(level, np.log(_SMALLEST)),
         np.zeros(cells),

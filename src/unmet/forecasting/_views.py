@@ -68,13 +68,13 @@ class View:
         covariates = {name: values[first:last] for name, values in self.grid.covariates.items()}
         ds, holiday = self.grid.ds[first:last], covariates.get(HOLIDAY)
         calendar = make_calendar(ds, self.grid.zone, self.grid.by, holiday)
-        lags = scores.lags(np.arange(first, last) - since, 7 * self.grid.per_day)
+        lags = scores.lags(np.arange(first, last) - since, self.grid.per_week)
         mean, shape = self.mean[:, first:last], self.shape[:, first:last]
         return inputs(self.model, mean, shape, calendar, covariates, lags, self.short)
 
     def inputs_of(self, place: Whole, period: Whole) -> Floats:
         """Return the columns of the network for single rows."""
-        week = 7 * self.grid.per_day
+        week = self.grid.per_week
 
         def lag(at: Whole) -> tuple[Floats, NDArray[np.bool_]]:
             there = (place, np.maximum(at, 0))
@@ -148,7 +148,7 @@ def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats,
     use : "exposure" completes censored counts by a draw of the rest, "seen" takes counts as they are.
     """
     grid = view.grid
-    week, periods = 7 * grid.per_day, len(grid.ds)
+    week, periods = grid.per_week, len(grid.ds)
     first = (
         week if periods >= 2 * week else grid.per_day
     )  # use rows without any lag only if there are few others

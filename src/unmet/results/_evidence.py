@@ -41,6 +41,8 @@ def gather_evidence(run: Run, total: PlaceTotals) -> Evidence:
         docks=_docks(run),
         assumed_ends=panel.get("assumed_ends") is True,
         self_check=run.self_check,
+        untimed=panel.get("exposure") == "estimated",
+        words=run.words,
     )
 
 

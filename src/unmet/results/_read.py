@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from unmet.results._schema import Column, File, Part, made_with
-from unmet.tables import SPREADSHEET_SIGNS, Columns, read_columns
+from unmet.tables import Columns, own_text, read_columns
 
 _MOST_JSON_BYTES = _MOST_CSV_BYTES = 2**28
 _MOST_COUNT, _MOST_AMOUNT = 10**6, 10**9  # of one place and period; more is a slip that no work survives
@@ -75,7 +75,7 @@ def read_table(folder: Path, file: File, only: Sequence[str] | None = None) -> t
 
 
 def check_columns(
-    path: Path,
+    path: Path | str,
     file: File,
     columns: Columns,
     remedy: str,
@@ -92,7 +92,7 @@ def check_columns(
             _check_column(path, column, columns[column.name], remedy)
 
 
-def _check_column(path: Path, column: Column, values: np.ndarray, remedy: str) -> None:
+def _check_column(path: Path | str, column: Column, values: np.ndarray, remedy: str) -> None:
     name, kind = column.name, column.kind
     texts = set(values.tolist()) if kind == "text" or values.dtype.kind == "O" else set()
     if name in ("unique_id", "ds"):
@@ -170,11 +170,6 @@ def _column_of(path: Path, name: str, kind: str, cells: list[tuple[int, str]], r
                 ) from None
     whole = kind == "count" and np.isfinite(values).all() and (values == np.floor(values)).all()
     return values.astype(np.int64) if whole and (np.abs(values) < 2**53).all() else values
-
-
-def own_text(cell: str) -> str:
-    """A text without the apostrophe that keeps spreadsheets from running it."""
-    return cell[1:] if cell[:1] == "'" and cell[1:2] and cell[1:2] in SPREADSHEET_SIGNS else cell
 
 
 def read_object(folder: Path, file: File) -> Any:

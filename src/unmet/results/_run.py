@@ -17,6 +17,7 @@ from unmet.results._planned import plan_figures, planned_day_of
 from unmet.results._read import need, read_object, read_table
 from unmet.results._summary import Summary, make_summary
 from unmet.results._values import PlaceTotals, PlanFigures
+from unmet.results._words import Words
 from unmet.results.numbers import about
 from unmet.runs import RunError, read_record
 from unmet.tables import Columns
@@ -150,8 +151,18 @@ class Run:
 
     @property
     def by(self) -> str:
-        """Length of a period: hour or day."""
+        """Length of a period: hour, day, week, or another step such as 15 minutes."""
         return self._note("by", "hour")
+
+    @property
+    def noun(self) -> str:
+        """What is counted, in the plural: rides, or what a panel of your own was said to hold."""
+        return self._note("noun", "rides")
+
+    @property
+    def words(self) -> Words:
+        """What the run calls what it counts."""
+        return Words(self.noun, ((self.account or {}).get("panel") or {}).get("kind") == "series", self.by)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -292,7 +303,7 @@ class Run:
     def __repr__(self) -> str:
         try:
             summary = self.summary(fit_only=True)
-            shown = f"about {about(summary.lost)} rides lost"
+            shown = f"about {about(summary.lost)} {summary.words.noun} lost"
             found = f", {shown if summary.trust.show_total else summary.trust.meaning}"
         except (ValueError, OSError):
             found = ""

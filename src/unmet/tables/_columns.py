@@ -82,6 +82,21 @@ def read_parquet(
     return columns, {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
 
 
+def parquet_about(path: Path) -> dict[str, str]:
+    """Return the notes that this package left in a Parquet file; none in a file of others, or in no file."""
+    with naming_extras():
+        import duckdb
+
+    with scratch(path) as con:
+        try:
+            notes = con.execute(
+                f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({literal_path(path)})"
+            ).fetchall()
+        except duckdb.Error:
+            return {}
+    return {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
+
+
 def fetch_columns(
     con: duckdb.DuckDBPyConnection,
     table: str,

@@ -1,21 +1,21 @@
 """Conformal bounds around any estimator of censored quantiles."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
 
 from unmet.censoring import Observed
-from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._checks import check_seed
+from unmet.estimators._base import CensoredRegressor, Floats
+from unmet.estimators._checks import refuse_two_sided
+from unmet.estimators._files import construct, describe, from_plain, pack, rebuild, to_plain
 from unmet.estimators._settings import check_choice, check_number, check_switch
 from unmet.estimators.conformal._chance import find_chance
 from unmet.estimators.conformal._misses import misses_above, misses_below
 
-Floats = NDArray[np.float64]
 CensoringKind = Literal["forest", "kaplan-meier"]
 
 # Levels of the inner estimator; bounds are chosen between them and, beyond the last, in steps.
@@ -37,6 +37,7 @@ class Bounds:
     cutoff: float | None
 
 
+@dataclass(eq=False, repr=False)
 class Conformal(CensoredRegressor):
     """Bounds on a latent target that hold for new rows, around any estimator of censored quantiles.
 
@@ -95,26 +96,14 @@ class Conformal(CensoredRegressor):
     (400,)
     """
 
-    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        coverage: float = 0.9,
-        cutoff: float | Literal["adaptive"] = "adaptive",
-        censoring: Any = "forest",
-        calibration_fraction: float = 0.5,
-        counts: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.coverage = coverage
-        self.cutoff = cutoff
-        self.censoring = censoring
-        self.calibration_fraction = calibration_fraction
-        self.counts = counts
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    coverage: float = 0.9
+    cutoff: float | Literal["adaptive"] = "adaptive"
+    censoring: Any = "forest"
+    calibration_fraction: float = 0.5
+    counts: bool = False
+    random_state: Any = None
 
     def fit(  # type: ignore[override]
         self,
@@ -133,33 +122,25 @@ class Conformal(CensoredRegressor):
         X, y, threshold, censored, lower, upper
             As in the estimator's `fit`. Rows must be open on the same side.
         """
-        self._check_parameters()
-        inner = self._inner()
-        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        table, observed = self._observe(X, y, inner.side, **told)
-        if observed.side == "both" and observed.censored.any():
-            raise ValueError(
-                "Conformal needs rows that are all open on the same side: bounds for intervals have no "
-                "guarantee. Use TobitRegressor with lower= and upper="
-            )
-        rows = np.asarray(table, np.float64)
-        seed = check_seed(self.random_state)
+        return super().fit(X, y, threshold, censored, lower=lower, upper=upper)
+
+    def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
+        refuse_two_sided(observed, "Conformal", "TobitRegressor with lower= and upper=")
         random = np.random.default_rng(seed)
-        held = np.zeros(len(rows), bool)
-        count = min(max(1, round(self.calibration_fraction * len(rows))), len(rows) - 1)
+        held = np.zeros(len(X), bool)
+        count = min(max(1, round(self.calibration_fraction * len(X))), len(X) - 1)
         if count < 1:
             raise ValueError("Conformal needs at least 2 rows, one to fit and one to calibrate, got 1 sample")
-        held[random.permutation(len(rows))[:count]] = True
+        held[random.permutation(len(X))[:count]] = True
         if self.counts:
             observed = _jittered(observed, random)
         train, calibrate = observed.take(~held), observed.take(held)
-        self.estimator_ = inner.set_params(quantiles=GRID, side=observed.side)
-        self.estimator_.fit(rows[~held], **_as_given(train))
+        self.estimator_ = self._inner().set_params(quantiles=GRID, side=observed.side)
+        self.estimator_.fit(X[~held], **_as_given(train))
         left = observed.side == "left"
         seen = calibrate.mirrored() if left else calibrate
-        chance = find_chance(self.censoring, rows[~held], train.mirrored() if left else train, seed)
-        self._calibrate(rows[held], seen, chance, left)
-        return self
+        chance = find_chance(self.censoring, X[~held], train.mirrored() if left else train, seed)
+        self._calibrate(X[held], seen, chance, left)
 
     def _calibrate(self, X: Floats, seen: Observed, chance: Any, left: bool) -> None:
         levels = self._levels()
@@ -200,8 +181,6 @@ class Conformal(CensoredRegressor):
         return np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
 
     def _fitted(self) -> Any:
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self, "bounds_")
         return self.estimator_._fitted()
 
@@ -262,13 +241,27 @@ class Conformal(CensoredRegressor):
             )
         return clone(self.estimator)
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        from unmet.estimators.conformal._saved import pack
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        inner, arrays = pack(self.estimator_)
+        given = None if self.estimator is None else describe(self.estimator)
+        bounds = to_plain("", asdict(self.bounds_))
+        return {"inner": inner, "given": given, "bounds": bounds, "side": self.side_}, arrays
 
-        return pack(self)
-
-    def _settings(self) -> Any:
-        raise ValueError("fit_many trains networks: fit Conformal to one problem at a time")
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self._check_parameters()
+        check_choice("side", config["side"], ("right", "left"))
+        if config["inner"]["estimator"] == "Conformal":
+            raise ValueError("a conformal model cannot hold another")
+        if config["given"] is not None:
+            if config["given"]["estimator"] != config["inner"]["estimator"]:
+                raise ValueError("the estimators differ")
+            self.estimator = construct(config["given"])
+        self.estimator_ = rebuild(config["inner"], arrays)
+        self.bounds_ = Bounds(**{name: from_plain(value) for name, value in config["bounds"].items()})
+        self.side_ = config["side"]
+        rungs = (self.bounds_.lower, self.bounds_.lower_end, self.bounds_.upper_end or 0)
+        if not all(0 <= rung < 10_000 for rung in rungs):
+            raise ValueError("the rungs of the bounds are wrong")
 
     def _check_parameters(self) -> None:
         check_number("coverage", self.coverage, 0, 0.999, open_=True)
@@ -278,6 +271,7 @@ class Conformal(CensoredRegressor):
             check_choice("censoring", self.censoring, get_args(CensoringKind))
         check_number("calibration_fraction", self.calibration_fraction, 0, 0.9, open_=True)
         check_switch("counts", self.counts)
+        self._inner()
 
 
 def _as_given(observed: Observed) -> dict[str, Any]:
