@@ -78,7 +78,7 @@ def test_a_fit_that_was_stopped_goes_on_with_the_next_stage(tmp_path, monkeypatc
     monkeypatch.setattr(_fit, "_finish", whole)
     model = fit()
     assert done == ["aware", "rates", "lost"]  # no stage twice
-    plain = fit_demand(toy.panel, networks=["linear"], baselines=False, jobs=2)
+    plain = fit_demand(toy.panel, networks=["linear"], jobs=2)
     assert model.lost_total() == plain.lost_total()
     assert np.array_equal(model.forecast(24)["q95"], plain.forecast(24)["q95"])
     # Stages of something else are not taken.

@@ -24,3 +24,9 @@ def test_a_failure_stops_the_others():
     with pytest.raises(ValueError, match="poison"):
         list(in_threads(work, range(4), 2, stopped.set))
     assert stopped.is_set()
+
+
+def test_results_that_were_all_taken_stop_nothing():
+    stopped = threading.Event()
+    assert dict(zip("ab", in_threads(abs, [-1, 2], 2, stopped.set))) == {"a": 1, "b": 2}
+    assert not stopped.is_set()

@@ -158,7 +158,7 @@ def fit_demand(
         return kept.run(name, tasks[name], pack, unpack)
 
     with progress_bar(total, "Demand", "stages", shown=progress) as tick.bar:
-        results = dict(zip(tasks, in_threads(run, tasks, at_once, tick.stop)))
+        results = dict(zip(tasks, list(in_threads(run, tasks, at_once, tick.stop))))
         test, model = results["aware"]
         check: SelfCheck | None = results.pop("self_check", None)
         shown = test if some is None else test.of_places(some)

@@ -37,8 +37,9 @@ def in_threads(
                 result = waiting.popleft().result()
                 waiting.extend(pool.submit(function, item) for item in islice(source, 1))
                 yield result
-        except BaseException:
-            stop()
+        except BaseException as error:
+            if waiting or not isinstance(error, GeneratorExit):  # else all are done
+                stop()
             raise
         finally:
             for future in waiting:
