@@ -15,6 +15,7 @@ from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past, split_groups
 from unmet.forecasting._spill import Neighbours, Spill, flows
 from unmet.forecasting._time_lasted import draw_missed
+from unmet.runs import in_threads
 
 Floats = NDArray[np.float64]
 # Relative uncertainty of the unserved requests that depend on the distribution of shocks.
@@ -53,9 +54,15 @@ class PlaceDraws:
 
 
 def draw_past(
-    model: Parametric, grid: Grid, past: Past, draws: int, seed: int, near: Neighbours | None = None
+    model: Parametric,
+    grid: Grid,
+    past: Past,
+    draws: int,
+    seed: int,
+    near: Neighbours | None = None,
+    jobs: int = 1,
 ) -> Iterator[PlaceDraws]:
-    """Draw what happened at each place, given all observations.
+    """Draw what happened at each place, given all observations; places in order, `jobs` of them at a time.
 
     Shocks follow their gamma distributions given all periods; a normal copula with the persistence of shocks
     links them in time. Rates carry the uncertainty of levels, profiles and cells; all places share that of
@@ -85,7 +92,8 @@ def draw_past(
     doubt = _DOUBT * abs(float(np.log(added))) if added > 0 else 0.0
     everywhere = doubt * shared.standard_normal((draws, 1))
     exposures = make_exposure_draws(grid, past, draws, seed)
-    for place in range(len(grid.places)):
+
+    def draw(place: int) -> PlaceDraws:
         rng = np.random.default_rng([seed, 29, place])
         found = exposures.of(place)
         unsure = (
@@ -125,7 +133,9 @@ def draw_past(
                 np.broadcast_to(grid.y[place, at].astype(np.int64), unserved.shape),
                 np.clip(walkers * totals[law] * came[place, at], 0, 1),
             )
-        yield PlaceDraws(place, at, unserved, next_door, foreign, empty)
+        return PlaceDraws(place, at, unserved, next_door, foreign, empty)
+
+    yield from in_threads(draw, range(len(grid.places)), jobs)
 
 
 def _laws(
@@ -200,4 +210,7 @@ def _uncertainty(
 
 def _gamma(noise: Floats, shape: Floats) -> Floats:
     """Return gamma draws of unit rate from normal noise (Wilson and Hilferty's cube root)."""
-    return shape * np.maximum(1 - 1 / (9 * shape) + noise / (3 * np.sqrt(shape)), 0.0) ** 3
+    root = noise / (3 * np.sqrt(shape))
+    root += 1 - 1 / (9 * shape)
+    np.maximum(root, 0.0, out=root)
+    return shape * (root * root * root)
