@@ -20,6 +20,7 @@ COMMANDS = {
     "plan": "Plan stock: targets, moves between places, fleet size.",
     "report": "Write the report of a run.",
     "serve": "Show a run in the browser and answer what-if questions.",
+    "compare": "Find the best method for a table of your own.",
     "paper": "Reproduce the published experiments.",
     "completion": "Print the script that makes the Tab key complete commands and options.",
 }

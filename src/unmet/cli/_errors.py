@@ -26,6 +26,7 @@ from unmet.cli._terminal import printable
 OPTIONS = {
     "allow_hosts": "--allow-host",
     "h3_resolution": "--cells",
+    "max_rows": "--rows",
     "memory_limit": "--memory",
     "n_jobs": "--jobs",
     "networks": "--network",
