@@ -276,6 +276,16 @@ def test_memory_that_gives_out_is_told_in_one_line(shop, capsys):
     assert "not enough memory (Unable to allocate 30 GiB)" in told
 
 
+@pytest.mark.parametrize("kind", ["system", "database"])
+def test_a_full_disk_is_told_in_one_line(shop, capsys, kind):
+    import duckdb
+
+    text = 'Async write failed for range [size=3]: {"x": "Could not write file: No space left on device"}'
+    shop.happens = OSError(28, "No space left on device") if kind == "system" else duckdb.IOException(text)
+    assert run("shop") == 1
+    assert capsys.readouterr().err.startswith("unmet shop: the disk is full, where")
+
+
 def test_a_mistake_of_ours_is_not_hidden(shop):
     shop.happens = ZeroDivisionError()
     with pytest.raises(ZeroDivisionError):

@@ -7,6 +7,8 @@ of an argument counts as one if it is written as a keyword ("give weather= too")
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shlex
 import sys
@@ -111,6 +113,8 @@ def _words(problem: Exception, context: Any) -> str | None:
         return f"not enough memory ({problem or 'none is left'}); use less data or a larger machine."
     if _database_memory(problem):
         return "the database needs more memory than --memory allows; raise it."
+    if _disk_is_full(problem):
+        return "the disk is full, where results are written or in the temporary folder (TMPDIR); make room."
     if isinstance(problem, MissingExtraError):
         return str(problem)
     if (
@@ -166,6 +170,13 @@ def _database_memory(problem: BaseException | None) -> bool:
     if _of_database(problem) and type(problem).__name__ == "OutOfMemoryException":
         return True
     return _database_memory(problem.__cause__ or problem.__context__)
+
+
+def _disk_is_full(problem: BaseException) -> bool:
+    """Whether there was no room for a file that has no better explanation of its own."""
+    if isinstance(problem, OSError):
+        return problem.errno == errno.ENOSPC and problem.strerror == os.strerror(errno.ENOSPC)
+    return _of_database(problem) and os.strerror(errno.ENOSPC) in str(problem)
 
 
 def _config_of(context: Any, parameter: Any) -> str:

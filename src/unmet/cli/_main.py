@@ -30,8 +30,24 @@ def _run(arguments: list[str]) -> int:
     from unmet.cli._errors import usage_line
     from unmet.cli._terminal import printable
 
+    wrong_name = next((one for one in arguments if not _is_text(one)), None)
+    if wrong_name is not None:  # neither DuckDB nor JSON could hold it
+        print(
+            printable(f"unmet: {wrong_name!r} is not UTF-8 here; rename the file, or set a UTF-8 locale"),
+            file=sys.stderr,
+        )
+        return 2
     try:
         return application().main(arguments, prog_name="unmet", standalone_mode=False, obj=arguments) or 0
     except typer.TyperException as wrong:
         print(printable(usage_line(wrong)), file=sys.stderr)
         return 2
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument can be written as UTF-8; Python keeps other bytes as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -140,7 +140,7 @@ SelfCheck = Annotated[
         help="Hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.",
     ),
 ]
-Seed = Annotated[int, in_demand(min=0, metavar="N", help="Seed of every random draw.")]
+Seed = Annotated[int, in_demand(min=0, max=2**32 - 1, metavar="N", help="Seed of every random draw.")]
 
 Fleet = Annotated[
     int | None,

@@ -79,7 +79,7 @@ def check_plan(
     """Refuse options of a plan that make no sense, or would have no effect together."""
     if fleet is not None and not 0 <= fleet <= MOST_VEHICLES:
         raise ValueError(f"fleet must be between 0 and {MOST_VEHICLES:,} vehicles, got {fleet}")
-    if not max_move > 0:
+    if not 0 < max_move < float("inf"):
         raise ValueError(f"max_move must be a number of km above 0, got {max_move!r}")
     if free and fleet is not None:
         raise ValueError("free= ignores fleet size and fleet= sets it: choose one")

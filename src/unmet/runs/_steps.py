@@ -16,6 +16,7 @@ from unmet.runs._lock import LOCK_NAME, FolderLock
 from unmet.runs._record import (
     JOURNAL,
     RECORD,
+    ForeignError,
     Record,
     RunError,
     adds_files,
@@ -184,16 +185,16 @@ class Steps:
         beside = self._home / _replacement.NEXT
         try:
             found = load(self._home) if os.path.lexists(self._home / RECORD) else None
-        except RunError:
-            if not self._replace:
+        except RunError as error:
+            if not self._replace or isinstance(error, ForeignError):
                 raise
             self._build_in(beside, source)
             return
         if found is None:
             ours = (LOCK_NAME, LOG, _replacement.NEXT)
             others = sorted(entry.name for entry in self._home.iterdir() if entry.name not in ours)
-            if others and not self._replace:
-                raise RunError(
+            if others:  # with --replace too: it replaces a run, and nothing else
+                raise ForeignError(
                     f"{self._home} holds files of something else ({', '.join(others[:3])}): "
                     "choose another folder"
                 )
