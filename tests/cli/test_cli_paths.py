@@ -187,6 +187,19 @@ def test_city(tmp_path, kind):
     names.check()
 
 
+@kinds
+def test_compare(tmp_path, kind):
+    names = Names(tmp_path, kind)
+    assert path_parameters("compare") == {"table", "output", "config"}
+    rows = "\n".join(f"{row % 7},{row % 5 + row % 7}" for row in range(60))
+    table = names.file("-table.csv", with_injection(f"x,y\n{rows}\n", tmp_path))
+    config = names.file("-compare.toml", b'y = "y"\nmethods = "Kaplan\xe2\x80\x93Meier"\njobs = 1\n')
+    output = names.folder / f"{names.odd}-compare"
+    assert call("compare", table, "--config", config, "-o", output, "-q") == 0
+    assert (output / "comparison.json").is_file()
+    names.check()
+
+
 @pytest.mark.slow
 @kinds
 def test_demo(tmp_path, kind):
@@ -216,7 +229,7 @@ def test_paper(inputs):
 
 
 def test_every_command_with_a_path_is_tried():
-    tried = {"panel", "run", "fit", "forecast", "plan", "report", "serve", "city", "demo", "paper"}
+    tried = {"panel", "run", "fit", "forecast", "plan", "report", "serve", "city", "demo", "paper", "compare"}
     assert {command for command in COMMANDS if path_parameters(command)} == tried
 
 

@@ -26,6 +26,8 @@ SERVE = "serve/test_serve_guard.py"
 CLIENTS = "serve/test_serve_connections.py"
 RESULTS = "results/test_results_damage.py"
 ESTIMATORS = "estimators/test_estimators_bad_input.py"
+APP = "cli/test_app.py"
+SWALLOWED = APP + "::test_a_signal_ends_the_program_in_one_line_whatever_becomes_of_its_exception"
 PAGE = "report/test_report_page.py"
 
 GUARDS = [
@@ -159,8 +161,15 @@ GUARDS = [
     Guard("extensions", "tables/_connection.py", 'con.execute("SET allow_community_extensions = false")',
           "pass", (LOCKED,)),
     # 31: signals and temporary folders
-    Guard("signals", "cli/_signals.py", "signal.signal(number, stop) for number", "0 for number",
-          ("cli/test_cli_signals.py",)),
+    Guard("signals", "cli/_signals.py", "before[number] = signal.signal(number, stop)",
+          "before[number] = signal.getsignal(number)", (APP + "::test_a_signal_is_told_in_one_line_with_its_exit_code",)),
+    Guard("imports are completed", "cli/_signals.py", "if not again or not _importing(frame):", "if True:",
+          (APP + "::test_an_import_is_completed_before_a_signal_ends_the_program",)),
+    Guard("a swallowed signal comes again", "cli/_signals.py", "signal.signal(signal.SIGALRM, stop_again)",
+          "signal.signal(signal.SIGALRM, lambda *_: None)", (SWALLOWED,)),
+    Guard("nothing complains after a signal", "cli/_signals.py", "        _silence()\n", "", (SWALLOWED,)),
+    Guard("a signal's consequences are not told", "cli/_errors.py", "None if stopping() else _words", "_words",
+          (SWALLOWED,)),
     Guard("folders of the dead", "runs/_temporary.py", "        remove_abandoned(parent)\n", "",
           ("runs/test_runs_temporary.py",)),
     Guard("folders of the living", "runs/_temporary.py", "    with FolderLock(folder):\n        return True",

@@ -17,12 +17,14 @@ from typing import Any
 
 import typer
 
+from unmet.cli._signals import stopping
 from unmet.cli._terminal import printable
 
 # Arguments of the library whose option has a different name.
 OPTIONS = {
     "allow_hosts": "--allow-host",
     "h3_resolution": "--cells",
+    "max_rows": "--rows",
     "memory_limit": "--memory",
     "n_jobs": "--jobs",
     "networks": "--network",
@@ -62,7 +64,7 @@ def one_line(context: Any) -> Iterator[None]:
         print(f"{context.command_path}: {printable(' '.join(words.splitlines()))}", file=sys.stderr)
 
     def tell(message: Warning | str, *more: Any) -> None:
-        if not quiet:
+        if not quiet and not stopping():
             say(f"warning: {message}")
 
     with warnings.catch_warnings(), _no_progress() if quiet else nullcontext():
@@ -75,7 +77,7 @@ def one_line(context: Any) -> Iterator[None]:
         except BrokenPipeError:
             raise  # the reader has gone: Typer ends quietly
         except Exception as problem:
-            words = _words(problem, context)
+            words = None if stopping() else _words(problem, context)
             if words is None:
                 raise
             say(words)

@@ -237,7 +237,12 @@ MaxGap = Annotated[
 MaxRejectShare = Annotated[
     float, in_reading(metavar="SHARE", help="Stop if a larger share of rows cannot be read.")
 ]
-Memory = Annotated[str, in_reading(metavar="SIZE", help="Memory limit of the database.")]
+Memory = Annotated[
+    str,
+    in_reading(
+        metavar="SIZE", help="Memory limit of the database; parts of the fit run side by side as it allows."
+    ),
+]
 
 Cache = Annotated[
     bool,
@@ -253,7 +258,9 @@ Replace = Annotated[
         "--replace", help="Start over if the folder holds a different run. Files can be added without it."
     ),
 ]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Number of worker processes; -1 means one per core.")]
+Jobs = Annotated[
+    int, typer.Option(metavar="N", help="Number of processes or threads; -1 means one per core.")
+]
 Config = Annotated[
     Path | None,
     typer.Option(

@@ -5,7 +5,8 @@ from itertools import count, islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._checks import check_jobs, check_mask, check_seed
+from unmet.estimators._network import NetworkRegressor
 from unmet.estimators._prepare import Prepared
 from unmet.estimators._settings import Settings
 from unmet.training import Job, Trained, train
@@ -13,7 +14,7 @@ from unmet.training import Job, Trained, train
 if TYPE_CHECKING:
     from unmet.runs import Parcel, Parcels
 
-    Task = tuple[CensoredRegressor, Parcel, Parcels]
+    Task = tuple[NetworkRegressor, Parcel, Parcels]
 
 _TOLD = ("threshold", "censored", "lower", "upper")
 _DATA = ("X", "y", *_TOLD, "validation", "sample_weight", "random_state")
@@ -23,12 +24,12 @@ _FEWEST_PER_TASK = 64
 
 
 def fit_many(
-    estimator: CensoredRegressor,
+    estimator: NetworkRegressor,
     problems: Iterable[dict[str, Any]],
     *,
     n_jobs: int = 1,
     progress: bool | None = None,
-) -> list[CensoredRegressor]:
+) -> list[NetworkRegressor]:
     """Fit one estimator to many problems: the same bits as one `fit` each, many times faster.
 
     Parameters
@@ -51,19 +52,20 @@ def fit_many(
 
 
 def iter_fit_many(
-    estimator: CensoredRegressor,
+    estimator: NetworkRegressor,
     problems: Iterable[dict[str, Any]],
     *,
     n_jobs: int = 1,
     progress: bool | None = None,
-) -> Iterator[tuple[int, CensoredRegressor]]:
+) -> Iterator[tuple[int, NetworkRegressor]]:
     """Yield (index, fitted estimator) as fits finish. Memory does not grow with the number of problems."""
     from unmet import runs
 
     total = len(problems) if hasattr(problems, "__len__") else None  # type: ignore[arg-type]
-    workers = runs.available_cores() if n_jobs == -1 else n_jobs
-    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
-        raise ValueError(f"n_jobs must be a whole number of at least 1, or -1 for all cores, not {n_jobs!r}")
+    workers = check_jobs(n_jobs)
+    if not isinstance(estimator, NetworkRegressor):
+        name = type(estimator).__name__
+        raise ValueError(f"fit_many trains networks: fit {name} to one problem at a time")
     with runs.progress(total, "fit", "problem", shown=progress) as bar:
         if workers == 1:
             for index, fitted in _fit_here(estimator, enumerate(problems)):
@@ -119,10 +121,10 @@ def _fit_chunk(task: "Task") -> "Parcel":
 
 
 def _fit_here(
-    estimator: CensoredRegressor, problems: Iterable[tuple[int, dict[str, Any]]]
-) -> Iterator[tuple[int, CensoredRegressor]]:
+    estimator: NetworkRegressor, problems: Iterable[tuple[int, dict[str, Any]]]
+) -> Iterator[tuple[int, NetworkRegressor]]:
     """Feed the jobs of all problems to the trainer and reassemble the finished networks."""
-    waiting: dict[int, tuple[int, CensoredRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
+    waiting: dict[int, tuple[int, NetworkRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
     parameters = estimator.get_params(deep=False)
     common = estimator._settings()
     numbers = count()
@@ -131,7 +133,11 @@ def _fit_here(
         for index, problem in problems:
             try:
                 one, settings = _copy(estimator, parameters, common, problem)
-                prepared = one._prepare(settings, **{name: problem.get(name) for name in _DATA})
+                told = {name: problem.get(name) for name in _TOLD}
+                checked = one._observe(problem["X"], problem.get("y"), problem.get("sample_weight"), **told)
+                mask = problem.get("validation")
+                mask = None if mask is None else check_mask(mask, len(checked[1]))
+                prepared = one._prepare(settings, *checked, mask, check_seed(one.random_state))
             except ValueError as error:
                 raise ValueError(f"problem {index}: {error}") from error
             number = next(numbers)
@@ -148,8 +154,8 @@ def _fit_here(
 
 
 def _copy(
-    estimator: CensoredRegressor, parameters: dict[str, Any], common: Settings, problem: dict[str, Any]
-) -> tuple[CensoredRegressor, Settings]:
+    estimator: NetworkRegressor, parameters: dict[str, Any], common: Settings, problem: dict[str, Any]
+) -> tuple[NetworkRegressor, Settings]:
     """Return an unfitted copy for one problem. scikit-learn's clone costs more than a small fit."""
     one = type(estimator).__new__(type(estimator))
     one.__dict__.update(parameters)

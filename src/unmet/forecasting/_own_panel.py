@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,6 +41,7 @@ def as_panel(
     columns: Pairs | None = None,
     zone: str | None = None,
     times: str | None = None,
+    without: Sequence[str] = (),
 ) -> Panel:
     """Return a table as a panel that can be fitted.
 
@@ -55,6 +57,7 @@ def as_panel(
     zone : time zone of the local clock. None: that of the times, else "UTC", which takes them as they stand.
     times : {"local", "utc"}
         What times without a zone are. None: local; UTC in a CSV file of ``unmet panel``.
+    without : columns of a panel file that need not be read.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def as_panel(
     path = Path(data) if isinstance(data, str | os.PathLike) else None
     if path is not None and path.suffix.lower() == ".parquet" and "zone" in parquet_about(path):
         _refuse_options(columns, zone, times, str(path))
-        return read_panel(path)
+        return read_panel(path, without=without)
     named = columns_of(columns) or {}
     table = read_any(data, texts=(named.get("unique_id", "unique_id"),))
     return _Reader(table, named).panel(zone, times)

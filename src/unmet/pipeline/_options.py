@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -91,3 +92,16 @@ def check_exist(paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.exists():
             raise ValueError(f"{path} does not exist; check the path")
+
+
+def bytes_of(memory: str) -> int:
+    """Return an amount of memory such as "2GB" or "500 MiB" in bytes.
+
+    >>> bytes_of("1.5GB")
+    1500000000
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", memory.upper())
+    if found is None:
+        raise ValueError(f"memory must read like '2GB', got {memory!r}")
+    step = 1024 if found[3] else 1000
+    return int(float(found[1]) * step ** " KMGT".index(found[2] or " "))

@@ -4,6 +4,7 @@ Every file of a run folder and every column is defined once, in `_schema.py`.
 """
 
 from unmet.results import numbers
+from unmet.results._frames import choose_backend, make_frame
 from unmet.results._panel import check_panel, checked_panel
 from unmet.results._places import shown_name
 from unmet.results._run import Run, open_run
@@ -46,10 +47,12 @@ __all__ = [
     "check_noun",
     "check_panel",
     "checked_panel",
+    "choose_backend",
     "doubts",
     "headline",
     "if_no_van_came",
     "judge",
+    "make_frame",
     "not_here",
     "numbers",
     "open_run",
