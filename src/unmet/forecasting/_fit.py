@@ -42,6 +42,7 @@ from unmet.tables import Pairs
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
+_TEST_ROWS = 2500  # of a panel by day or week; the highest twentieth of them is some hundred
 _PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
 _LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
 _JUDGED = 256  # places on which models are compared
@@ -87,8 +88,8 @@ def fit_demand(
     seed : seed of all draws. The same panel, settings and seed give the same model.
     networks : kinds of network; the one with the lowest loss in the backtest is used.
     backtest_days : number of last days to forecast as they would have been, to calibrate and compare; by week
-        a number of weeks. None: 28 days or 52 weeks. A short panel uses fewer: 14 stay before them, or 7 of
-        a panel of 14.
+        a number of weeks. None: 28 days or 52 weeks; of a few places more, up to half the panel. A short
+        panel uses fewer: 14 stay before them, or 7 of a panel of 14.
     baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
         "keep" treats places that never had any supply like the average place.
@@ -121,8 +122,7 @@ def fit_demand(
     near = _neighbours(grid, stations)
     tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
-    wanted_days = backtest_days or (52 if grid.by == "week" else 28)
-    days = min(wanted_days, max(7, spare // 7 * 7))
+    days = min(backtest_days or _usual_backtest(tested), max(7, spare // 7 * 7))
     kept = Stages() if stages is None else stages
     tick = _Tick()
     weeks = -(-days // 7)
@@ -185,6 +185,15 @@ def fit_demand(
             stacklevel=2,
         )
     return replace(fitted, measures=measures)
+
+
+def _usual_backtest(grid: Grid) -> int:
+    """Return the days (by week, weeks) to test on: enough rows to see how high demand goes."""
+    usual = 52 if grid.by == "week" else 28
+    if grid.per_day > 1:
+        return usual
+    most = len(grid.ds) // 2
+    return max(usual, min(-(-_TEST_ROWS // (7 * len(grid.places))) * 7, most // 7 * 7))
 
 
 def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
