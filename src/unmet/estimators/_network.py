@@ -139,7 +139,9 @@ class NetworkRegressor(CensoredRegressor):
         if observed.censored.all():
             raise ValueError("loss='ipcw' needs uncensored rows, and every row is censored")
         seen = observed.mirrored() if observed.side == "left" else observed
-        weights, self.ipcw_ = inverse_weights(X, seen, weight, settings.censoring, seed)
+        weights, self.ipcw_ = inverse_weights(
+            np.asarray(X, np.float64), seen, weight, settings.censoring, seed
+        )
         rows = ~observed.censored
         exact = observe(observed.observed[rows], threshold=None, side=settings.side)
         return X[rows], exact, weights[rows], None if mask is None else mask[rows]

@@ -8,12 +8,14 @@ from unmet.estimators._settings import Settings
 from unmet.networks import LocationScale, ModelSpec, NetworkSpec
 from unmet.training import ProgramSpec, padded_batches, padded_columns, padded_rows, slots
 
-# batch_size="auto": full batch up to this many rows, then mini-batches of _AUTO_BATCH.
-_FULL_BATCH_ROWS = 16384
+# batch_size="auto": full batch up to this many rows, then mini-batches of _AUTO_BATCH. Linear location–scale
+# models are as accurate from mini-batches much earlier, at a sixth of the cost.
+_FULL_BATCH_ROWS, _FULL_LINEAR_ROWS = 16384, 4096
 _AUTO_BATCH = 2048
-# Gradient steps if max_epochs is None.
-_AUTO_STEPS = 2000
-_LEAST_EPOCHS = 10
+# If max_epochs is None: gradient steps, but at least so many epochs. Automatic mini-batches of linear
+# location–scale models take more steps; their epochs stop adding anything after the last number of steps.
+_AUTO_STEPS, _LEAST_EPOCHS = 2000, 10
+_LINEAR_STEPS, _MOST_LINEAR_STEPS = 3000, 10_000
 _FOLD_EPOCHS = 200
 # Automatic penalties. A linear network's is this times columns per row: right if all of y is signal, and
 # too weak to do harm otherwise.
@@ -82,7 +84,10 @@ def program_spec(
     else:
         size = _AUTO_BATCH if settings.batch_size == "auto" else int(settings.batch_size or 0)
         batches = padded_batches(ceil(rows / size))
-    epochs = settings.max_epochs or max(_LEAST_EPOCHS, ceil(_AUTO_STEPS / batches))
+    steps = max(_AUTO_STEPS, _LEAST_EPOCHS * batches)
+    if batches > 1 and settings.batch_size == "auto" and _linear_default(settings):
+        steps = min(max(_LINEAR_STEPS, steps), _MOST_LINEAR_STEPS)
+    epochs = settings.max_epochs or ceil(steps / batches)
     if folds > 1:
         epochs = _FOLD_EPOCHS
     spec = ProgramSpec(
@@ -102,7 +107,13 @@ def program_spec(
 
 def full_batch(settings: Settings, rows: int) -> bool:
     batch = settings.batch_size
-    return rows <= _FULL_BATCH_ROWS if batch == "auto" else not isinstance(batch, int) or batch >= rows
+    if batch == "auto":
+        return rows <= (_FULL_LINEAR_ROWS if _linear_default(settings) else _FULL_BATCH_ROWS)
+    return not isinstance(batch, int) or batch >= rows
+
+
+def _linear_default(settings: Settings) -> bool:
+    return settings.network.kind == "linear" and isinstance(settings.head, LocationScale)
 
 
 def find_l2(settings: Settings, columns: int, rows: int) -> float:
