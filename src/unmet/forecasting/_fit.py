@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from unmet.forecasting._stage_files import (
     unpack_self_check,
 )
 from unmet.forecasting._time_lasted import draw_time, expected_time
+from unmet.forecasting._turns import Turns
 from unmet.forecasting._views import make_view, training_rows
 from unmet.runs import Stages, cpu_seconds, in_threads
 from unmet.runs import progress as progress_bar
@@ -42,16 +44,11 @@ from unmet.tables import Pairs
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
+_TEST_ROWS = 2500  # of a panel by day or week; the highest twentieth of them is some hundred
 _PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
 _LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
 _JUDGED = 256  # places on which models are compared
 _BYTES = 300  # of memory for each row of the panel
-_SAYS = {
-    "aware": "backtest",
-    "self_check": "self-check",
-    "unaware": "baseline that ignores stock-outs",
-    "dropped": "baseline that drops stock-outs",
-}
 
 
 def fit_demand(
@@ -87,8 +84,8 @@ def fit_demand(
     seed : seed of all draws. The same panel, settings and seed give the same model.
     networks : kinds of network; the one with the lowest loss in the backtest is used.
     backtest_days : number of last days to forecast as they would have been, to calibrate and compare; by week
-        a number of weeks. None: 28 days or 52 weeks. A short panel uses fewer: 14 stay before them, or 7 of
-        a panel of 14.
+        a number of weeks. None: 28 days or 52 weeks; of a few places more, up to half the panel. A short
+        panel uses fewer: 14 stay before them, or 7 of a panel of 14.
     baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
         "keep" treats places that never had any supply like the average place.
@@ -121,21 +118,27 @@ def fit_demand(
     near = _neighbours(grid, stations)
     tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
-    wanted_days = backtest_days or (52 if grid.by == "week" else 28)
-    days = min(wanted_days, max(7, spare // 7 * 7))
+    days = min(backtest_days or _usual_backtest(tested), max(7, spare // 7 * 7))
     kept = Stages() if stages is None else stages
-    tick = _Tick()
+    tick = Turns()
     weeks = -(-days // 7)
     again = 2 * weeks - 2 + weeks  # turns of the weeks after the first, and a forecast of each
-    tasks: dict[str, Callable[[], Any]] = {
-        "aware": lambda: backtest(tested, near, networks, days, seed, tick=tick),
-    }
-    total = turns_of(near) + again + len(networks) + turns_of(near, again=True) + 2
+    tasks: dict[str, Callable[[], Any]] = {}
+    turns: dict[str, int] = {}
+
+    def add(name: str, count: int, make: Callable[..., Any]) -> None:
+        turns[name] = count
+        tasks[name] = lambda: make(tick=tick.of(name))
+
+    first = turns_of(near) + again + len(networks)
+    add("aware", first, partial(backtest, tested, near, networks, days, seed))
     if lowered is not None:
-        tasks["self_check"] = lambda: check_itself(
-            grid, *_read_lowered(lowered), seed, jobs=max(1, jobs // at_once), tick=tick
-        )
-        total += turns_of(None)
+
+        def check_lowered(tick: Callable[[], object]) -> SelfCheck:
+            threads = max(1, jobs // at_once)
+            return check_itself(grid, *_read_lowered(lowered), seed, jobs=threads, tick=tick)
+
+        add("self_check", turns_of(None), check_lowered)
     judged, some = _judged(tested)
     if baselines:
         least = ("linear" if "linear" in networks else networks[0],)
@@ -144,20 +147,18 @@ def fit_demand(
         if seen[:, : len(tested.ds) - days * grid.per_day].sum() >= _LEAST_SEEN:
             rivals.append("dropped")  # else it would be left with nothing to learn from
         for name in rivals:
-            tasks[name] = lambda name=name: backtest(  # type: ignore[misc]
-                _blinded(judged, name), None, least, days, seed, use="seen", tick=tick
-            )
-        total += len(rivals) * (turns_of(None) + again + 1)
+            blind = partial(backtest, _blinded(judged, name), None, least, days, seed, use="seen")
+            add(name, turns_of(None) + again + 1, blind)
     at_once = max(1, min(jobs, len(tasks), jobs if memory is None else memory // (_BYTES * grid.y.size)))
+    turns |= {"rates": turns_of(near, again=True), "lost": 2}
 
     def run(name: str) -> Any:
-        tick.say(_SAYS[name])
-        pack, unpack = (
-            (pack_self_check, unpack_self_check) if name == "self_check" else (pack_backtest, unpack_backtest)
-        )
-        return kept.run(name, tasks[name], pack, unpack)
+        of_check = name == "self_check"
+        pack, unpack = (pack_self_check, unpack_self_check) if of_check else (pack_backtest, unpack_backtest)
+        with tick.stage(name, turns[name]):
+            return kept.run(name, tasks[name], pack, unpack)
 
-    with progress_bar(total, "Demand", "stages", shown=progress) as tick.bar:
+    with progress_bar(sum(turns.values()), "Demand", "turns", shown=progress) as tick.bar:
         results = dict(zip(tasks, list(in_threads(run, tasks, at_once, tick.stop))))
         test, model = results["aware"]
         check: SelfCheck | None = results.pop("self_check", None)
@@ -165,17 +166,18 @@ def fit_demand(
         measures = _compare(judged, results | {"aware": (shown, model)}, wanted)
         chosen = next(entry for entry in measures if entry["chosen"])["network"]
         found = calibrate(tested, test, chosen, wanted)
-        tick.say("the whole panel")
-        model = kept.run(
-            "rates",
-            lambda: fit_parametric(grid, near, start=model, tick=tick),
-            pack_parametric,
-            unpack_parametric,
-        )
-        tick.say("lost rides")
-        began, busy = time.monotonic(), cpu_seconds()
-        fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, tick)
-        kept.log("lost", began, busy)
+        with tick.stage("rates", turns["rates"]):
+            model = kept.run(
+                "rates",
+                lambda: fit_parametric(grid, near, start=model, tick=tick.of("rates")),
+                pack_parametric,
+                unpack_parametric,
+            )
+        with tick.stage("lost", turns["lost"]):
+            began, busy = time.monotonic(), cpu_seconds()
+            last = tick.of("lost")
+            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last)
+            kept.log("lost", began, busy)
     if found.account["assumption"]["warn"]:
         warnings.warn(
             "stock-outs seem to depend on demand in ways the model does not know: calibrated levels differ "
@@ -187,6 +189,15 @@ def fit_demand(
     return replace(fitted, measures=measures)
 
 
+def _usual_backtest(grid: Grid) -> int:
+    """Return the days (by week, weeks) to test on: enough rows to see how high demand goes."""
+    usual = 52 if grid.by == "week" else 28
+    if grid.per_day > 1:
+        return usual
+    most = len(grid.ds) // 2
+    return max(usual, min(-(-_TEST_ROWS // (7 * len(grid.places))) * 7, most // 7 * 7))
+
+
 def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
     """Return the columns of a lowered panel, and how many vehicles it holds back."""
     if isinstance(given, (str, os.PathLike)):
@@ -196,25 +207,6 @@ def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
     if "reserve" not in given.about:
         raise ValueError("lowered does not say how many vehicles it holds back; build it with `unmet run`")
     return given.columns, int(given.about["reserve"])
-
-
-class _Tick:
-    """Counts the turns of all stages on one bar; once the fit ends early, the next turn ends its thread."""
-
-    def __init__(self) -> None:
-        self.bar: Any = None
-        self._stopped = False
-
-    def __call__(self) -> None:
-        if self._stopped:
-            raise InterruptedError("the fit was stopped")
-        self.bar.advance()
-
-    def say(self, stage: str) -> None:
-        self.bar.describe(f"Demand: {stage}")
-
-    def stop(self) -> None:
-        self._stopped = True
 
 
 def _judged(grid: Grid) -> tuple[Grid, NDArray[np.int64] | None]:
@@ -302,7 +294,7 @@ def _finish(
     seed: int,
     check: SelfCheck | None,
     jobs: int,
-    tick: _Tick,
+    tick: Callable[[], object],
 ) -> DemandModel:
     """Fit the chosen network to the whole panel, estimate the past, and build the model."""
     grid = expected_time(model, grid)

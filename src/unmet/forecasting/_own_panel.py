@@ -110,9 +110,9 @@ class _Reader:
         cells = shape[0] * shape[1]
         if cells > len(ids):
             missing = f"{cells - len(ids):,} of {cells:,} rows"
-            notes.append(f"{missing} are missing in the table; nothing is known of them.")
+            notes.append(f"{missing} are missing in the table: unknown time, which no figure holds.")
         if unknown := int((~np.isfinite(columns["y"])).sum()):
-            notes.append(f"{unknown:,} rows have no {self._name('y')}; nothing is known of them.")
+            notes.append(f"{unknown:,} rows have no {self._name('y')}: unknown time, which no figure holds.")
         # In a table of others these names may mean anything.
         used = {"unique_id", "ds", *columns, *(() if ours else (one.name for one in PANEL_COLUMNS))}
         rest = {name: values for name, values in found.items() if name not in used}

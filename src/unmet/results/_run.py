@@ -201,15 +201,11 @@ class Run:
 
         With `only`, these columns of a Parquet file are read for this call alone: large tables need room.
         """
-        if only is None:
-            return dict(self._table(table)[0])
         file = _file(table)
-        known = self._read.get(file.name)
-        return (
-            {name: values for name, values in known[1][0].items() if name in only}
-            if known
-            else dict(_frozen(read_table(self.folder, file, only))[0])
-        )
+        if only is None or file.name in self._read:
+            found = self._table(table)[0]
+            return {name: values for name, values in found.items() if only is None or name in only}
+        return dict(_frozen(read_table(self.folder, file, only))[0])
 
     def about(self, table: str) -> dict[str, str]:
         """Return the notes in the metadata of a Parquet file, such as zone and by."""
