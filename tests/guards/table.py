@@ -35,7 +35,7 @@ GUARDS = [
     Guard("lines add up", "mobility/sources/_account.py",
           "if rejected != sum(file.rejected for file in self.files) or rows + self.left_out != accepted:",
           "if False:", (LIMITS,)),
-    Guard("lines counted independently", "mobility/sources/_inserting.py",
+    Guard("lines counted independently", "mobility/sources/_relation.py",
           "return Inserted(done, rejects, left_out) if fits else None",
           "return Inserted(done, rejects, left_out)", (BAD, "mobility/sources/test_sources_fuzz.py")),
     Guard("reject share", "mobility/sources/_account.py",
