@@ -1,6 +1,6 @@
 """Do deciles hold on real survival data? Network, forest and booster, with and without the conformal layer.
 
-    python benchmarks/survival_deciles.py --export DIR      # in an environment with SurvSet: writes the tables
+    python benchmarks/survival_deciles.py --export DIR     # in an environment with SurvSet, writes tables
     python benchmarks/survival_deciles.py --data DIR [--only SET …] [--splits 10]
 
 Each split draws 2,000 rows to fit and calibrate and 1,000 or more to test. A decile counts as held if an
