@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from unmet.censoring import Observed
+from unmet.censoring import Observed, mirror_levels
 from unmet.estimators._base import CensoredRegressor, Floats
 from unmet.estimators._checks import refuse_two_sided
 from unmet.estimators._files import construct, describe, from_plain, pack, rebuild, to_plain
-from unmet.estimators._settings import check_choice, check_number, check_switch
+from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators.conformal._chance import find_chance
-from unmet.estimators.conformal._misses import misses_above, misses_below
+from unmet.estimators.conformal._misses import holding_levels, misses_above, misses_below
 
 CensoringKind = Literal["forest", "kaplan-meier"]
 
@@ -35,6 +35,7 @@ class Bounds:
     lower_end: int  # rung of the lower end of the interval
     upper_end: int | None  # rung of its upper end; None if censoring hides it
     cutoff: float | None
+    inner: tuple[float, ...]  # level of the inner estimator that holds for each level of the grid
 
 
 @dataclass(eq=False, repr=False)
@@ -46,8 +47,9 @@ class Conformal(CensoredRegressor):
     below its lowest) whose estimated share of misses stays below 1 − coverage. Rows count by the inverse of
     their chance not to be cut off before a cut-off c(x): with cutoff="adaptive" the bound itself, otherwise
     one number, with which bounds are at most the cut-off. `predict_interval` has an upper end where enough
-    rows were not cut off before it, and +∞ elsewhere. For side="left" all is mirrored: `predict_lower`
-    raises, and the interval may have a lower end of −∞.
+    rows were not cut off before it, and +∞ elsewhere. `predict_quantiles` returns the estimator's quantiles
+    at the levels that held in the calibration rows. For side="left" all is mirrored: `predict_lower` raises,
+    and the interval may have a lower end of −∞.
 
     Assumes that where a row is cut off is independent of its latent value given X, and a good estimate of the
     chance not to be cut off. With the true chance, coverage holds up to 1/n; otherwise also if the estimator
@@ -145,9 +147,14 @@ class Conformal(CensoredRegressor):
     def _calibrate(self, X: Floats, seen: Observed, chance: Any, left: bool) -> None:
         levels = self._levels()
         unit = float(np.ptp(self.estimator_.predict_quantiles(X, (levels[0], levels[-1])), axis=1).mean()) / 4
-        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None)
+        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None, GRID)
         ladder = self._ladder(X)
         ladder = -ladder[:, ::-1] if left else ladder
+        # The grid is its own mirror image.
+        inner = holding_levels(
+            ladder[:, _STEPS:-_STEPS], mirror_levels(levels) if left else levels, seen, GRID
+        )
+        inner = mirror_levels(inner) if left else inner
         cutoff = None if self.cutoff == "adaptive" else float(self.cutoff)
         if left and cutoff is not None:
             cutoff = -cutoff
@@ -161,7 +168,7 @@ class Conformal(CensoredRegressor):
         upper_end = int(good[0]) if len(good) else None
         if upper_end is not None and upper_end <= lower_end:
             upper_end = min(lower_end + 1, last)
-        self.bounds_ = Bounds(levels, unit or 1.0, lower, lower_end, upper_end, cutoff)
+        self.bounds_ = Bounds(levels, unit or 1.0, lower, lower_end, upper_end, cutoff, inner)
         self.side_ = "left" if left else "right"
 
     def _levels(self) -> tuple[float, ...]:
@@ -211,13 +218,21 @@ class Conformal(CensoredRegressor):
         return np.column_stack([np.floor(ends[:, 0]), np.floor(ends[:, 1])]) if self.counts else ends
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Any = None) -> Floats:
-        """Return the quantiles of the inner estimator, which are not calibrated."""
+        """Return calibrated quantiles, shape (n, K): at each level those that held in the calibration rows.
+
+        The quantiles at level θ are those of the inner estimator at the level u(θ) with F̂_KM(u(θ)) = θ, where
+        F̂_KM is the Kaplan–Meier estimate of F̂(y | x) over the calibration rows. `estimator_` has them as
+        they were fitted. Levels beyond those of the inner estimator take its last.
+        """
         self._fitted()
-        levels = self.quantiles if quantiles is None else quantiles
-        return self.estimator_.predict_quantiles(self._inputs(X), levels)
+        wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
+        known, held = (0.0, *GRID, 1.0), (0.0, *self.bounds_.inner, 1.0)
+        asked = np.clip(np.interp(wanted, known, held), self.bounds_.levels[0], self.bounds_.levels[-1])
+        distinct, place = np.unique(asked.round(12), return_inverse=True)
+        return self.estimator_.predict_quantiles(self._inputs(X), tuple(distinct))[:, place]
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the median of the inner estimator."""
+        """Return the calibrated median."""
         return self.predict_quantiles(X, (0.5,))[:, 0]
 
     @property
@@ -260,7 +275,7 @@ class Conformal(CensoredRegressor):
         self.bounds_ = Bounds(**{name: from_plain(value) for name, value in config["bounds"].items()})
         self.side_ = config["side"]
         rungs = (self.bounds_.lower, self.bounds_.lower_end, self.bounds_.upper_end or 0)
-        if not all(0 <= rung < 10_000 for rung in rungs):
+        if not all(0 <= rung < 10_000 for rung in rungs) or len(self.bounds_.inner) != len(GRID):
             raise ValueError("the rungs of the bounds are wrong")
 
     def _check_parameters(self) -> None:
