@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,10 +90,12 @@ def _in_order(con: Connection) -> bool:
     return row == (0,)
 
 
-def read_panel(path: str | os.PathLike[str]) -> Panel:
-    """Read a Parquet file written by :func:`write_panel`."""
+def read_panel(
+    path: str | os.PathLike[str], *, only: Sequence[str] | None = None, without: Sequence[str] = ()
+) -> Panel:
+    """Read a Parquet file written by :func:`write_panel`: all columns, `only` some, or all `without` some."""
     path = Path(path)
-    columns, about = read_parquet(path, "panel file", "ORDER BY unique_id, ds")
+    columns, about = read_parquet(path, "panel file", ("unique_id", "ds"), only, without)
     if "zone" not in about:
         raise ValueError(f"{path} is not a panel file: it has no time zone; write it with `unmet panel`")
     return Panel(columns, about)
