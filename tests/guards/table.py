@@ -190,7 +190,7 @@ GUARDS = [
     Guard("regular tables of a run", "results/_read.py",
           '    if not path.is_file():\n        refuse(folder, file, "is not a regular file")\n    remedy',
           "    remedy", (RESULTS + "::test_only_regular_files_are_read",)),
-    Guard("schema of columns", "results/_read.py", "    check_columns(path, file, columns, remedy)\n", "",
+    Guard("schema of columns", "results/_read.py", "    check_columns(path, file, columns, remedy, only=only)\n", "",
           (RESULTS + "::test_text_where_numbers_should_be_names_column_and_file",)),
     Guard("schema of JSON", "results/_read.py", '        _check_parts(folder, file, found, file.parts, "")\n',
           "        pass\n", (RESULTS + "::test_edited_parts_are_refused",)),
