@@ -152,7 +152,7 @@ def prepare(
     numbers = layout(spec.model).noise
     l2 = _l2(settings, X.shape[1], rows)
     rates = (settings.learning_rate, l2, settings.clip_norm, far, location, scale)
-    ridge = _scale_ridge(settings, rows)
+    ridges = (_scale_ridge(settings, rows), _normal_ridge(settings, columns[-2, :train], share[:train], rows))
     varying = _scale_columns(settings, columns[:, :train], share[:train], scaling)
     jobs: list[Job] = []
     for group, member in enumerate(members):
@@ -168,7 +168,7 @@ def prepare(
                 floats, integers = floats.copy(), integers.copy()
                 problem = views(spec, floats, integers)
             first = group * 65536 + restart
-            problem.hyper[:] = Hyper(*rates, 0.5 if restart else 0.0, ridge)
+            problem.hyper[:] = Hyper(*rates, 0.5 if restart else 0.0, *ridges)
             integers[:] = (first, seed, epochs, settings.patience or epochs)
             problem.levels[:] = member
             if numbers:
@@ -202,6 +202,17 @@ def _scale_ridge(settings: Settings, rows: int) -> float:
     if not isinstance(settings.head, LocationScale):
         return 0.0
     return settings.head.scale_ridge * max(1.0, _RIDGE_ROWS / rows)
+
+
+def _normal_ridge(
+    settings: Settings, flags: NDArray[np.float64], share: NDArray[np.float64], rows: int
+) -> float:
+    """Return 1/(n p²) for a share p of exact rows: few of n rows say little of skewness and tails."""
+    if not isinstance(settings.head, LocationScale):
+        return 0.0
+    exact = (flags == 0) | (flags == 2)  # an interval tells as much as a value
+    told = max(float(share[exact].sum() / share.sum()), 1 / rows)
+    return 1 / (rows * told**2)
 
 
 def _scale_columns(
