@@ -251,3 +251,23 @@ def test_only_regular_files_are_read(city, tmp_path, capsys, option, thing):
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert str(path) in told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(os.fsdecode(b"a\xff.csv"), "is not UTF-8 here; rename the file"), ("", "an empty path")],
+)
+def test_names_that_no_command_takes(tmp_path, monkeypatch, capsys, name, words):
+    """Bytes that are no text, and what an unset variable of the shell leaves."""
+    monkeypatch.chdir(tmp_path)
+    for arguments in (
+        ["panel", name, "--zone", "UTC", "-o", "p.parquet"],
+        ["panel", "trips.csv", "--weather", name, "-o", "p.parquet"],
+        ["run", "trips.csv", "--zone", "UTC", "-o", name],
+        *([command, name] for command in ("fit", "forecast", "plan", "report", "serve")),
+    ):
+        assert call(*arguments) == 2, arguments
+        told = capsys.readouterr().err
+        assert words in told
+        assert told.count("\n") == 1
+    assert not list(tmp_path.iterdir())

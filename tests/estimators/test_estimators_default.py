@@ -114,15 +114,14 @@ def test_only_auto_is_a_word(name):
         CensoredQuantileRegressor(**{name: "best"}).fit(np.ones((4, 1)), np.arange(4.0))
 
 
-@pytest.mark.parametrize(("exact", "expected"), [(100, 1 / 100), (20, 1 / 4), (0, 100)])
-def test_the_shape_is_drawn_to_the_normal_one_where_few_rows_are_exact(exact, expected):
-    from unmet.estimators._prepare import _normal_ridge
+def test_the_shape_is_drawn_to_the_normal_one_where_few_rows_are_exact():
+    from unmet.estimators._programs import find_normal_ridge
     from unmet.estimators._settings import check_head
 
     class Settings:
         head = check_head("location-scale")
 
-    flags = (np.arange(100) >= exact).astype(float)
-    assert _normal_ridge(Settings, flags, np.ones(100), 100) == pytest.approx(expected)
+    shares = np.array([1.0, 0.2, 0.0])
+    np.testing.assert_allclose(find_normal_ridge(Settings, shares, 100), [0.01, 0.25, 100])
     Settings.head = "free"
-    assert _normal_ridge(Settings, flags, np.ones(100), 100) == 0
+    assert not find_normal_ridge(Settings, shares, 100).any()

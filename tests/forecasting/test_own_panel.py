@@ -212,3 +212,22 @@ def test_the_panel_itself_is_not_changed():
     as_panel(table, columns=SHARE)
     pd.testing.assert_frame_equal(table, before)
     assert isinstance(as_panel(table, columns=SHARE), Panel)
+
+
+@pytest.mark.parametrize(
+    ("places", "by", "periods", "days"),
+    [
+        (25, "day", 180, 84),
+        (25, "day", 60, 28),
+        (200, "day", 300, 28),
+        (40, "week", 104, 52),
+        (5, "week", 200, 98),
+    ],
+)
+def test_a_small_panel_is_tested_for_longer(places, by, periods, days):
+    from types import SimpleNamespace
+
+    from unmet.forecasting._fit import _usual_backtest
+
+    grid = SimpleNamespace(by=by, per_day=1, ds=range(periods), places=range(places))
+    assert _usual_backtest(grid) == days

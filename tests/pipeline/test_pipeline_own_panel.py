@@ -90,6 +90,7 @@ def test_the_run_is_kept_and_a_plan_is_refused(folder, page, tmp_path):
         fit(run.folder, noun="visits")
 
 
+@pytest.mark.slow
 def test_the_same_on_the_command_line(folder):
     _, code = block("unmet run --panel sales.csv")
     assert len(code.splitlines()) < 10

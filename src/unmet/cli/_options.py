@@ -126,7 +126,12 @@ Covariates = Annotated[
 ]
 Horizon = Annotated[
     int | None,
-    in_demand(min=1, metavar="N", show_default="168 hours or 28 days", help="Number of periods to forecast."),
+    in_demand(
+        min=1,
+        metavar="N",
+        show_default="a week; by day 28 days, by week 13 weeks",
+        help="Number of periods to forecast.",
+    ),
 ]
 SelfCheck = Annotated[
     bool,
@@ -135,7 +140,7 @@ SelfCheck = Annotated[
         help="Hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.",
     ),
 ]
-Seed = Annotated[int, in_demand(min=0, metavar="N", help="Seed of every random draw.")]
+Seed = Annotated[int, in_demand(min=0, max=2**32 - 1, metavar="N", help="Seed of every random draw.")]
 
 Fleet = Annotated[
     int | None,
@@ -232,7 +237,12 @@ MaxGap = Annotated[
 MaxRejectShare = Annotated[
     float, in_reading(metavar="SHARE", help="Stop if a larger share of rows cannot be read.")
 ]
-Memory = Annotated[str, in_reading(metavar="SIZE", help="Memory limit of the database.")]
+Memory = Annotated[
+    str,
+    in_reading(
+        metavar="SIZE", help="Memory limit of the database; parts of the fit run side by side as it allows."
+    ),
+]
 
 Cache = Annotated[
     bool,
@@ -248,7 +258,9 @@ Replace = Annotated[
         "--replace", help="Start over if the folder holds a different run. Files can be added without it."
     ),
 ]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Number of worker processes; -1 means one per core.")]
+Jobs = Annotated[
+    int, typer.Option(metavar="N", help="Number of processes or threads; -1 means one per core.")
+]
 Config = Annotated[
     Path | None,
     typer.Option(

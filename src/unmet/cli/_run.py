@@ -1,5 +1,7 @@
 """`unmet run`: one command from trips to decisions."""
 
+import typer
+
 from unmet.cli import _options as options
 
 EXAMPLE = (
@@ -7,8 +9,11 @@ EXAMPLE = (
     "--zone America/New_York -o out"
 )
 
+_OF_THE_COMMAND = ("context", "config", "as_json", "quiet")
+
 
 def run(
+    context: typer.Context,
     output: options.Folder,
     trips: options.MaybeTrips = None,
     panel: options.OwnPanel = None,
@@ -58,7 +63,9 @@ def run(
     Runs panel, fit, forecast, plan and report in one folder. Run it again and it repeats only the steps whose
     inputs or options changed. Add trip or status files to the same command and it reads only those.
     """
-    given = {name: value for name, value in locals().items() if name not in ("config", "as_json", "quiet")}
+    given = {name: value for name, value in locals().items() if name not in _OF_THE_COMMAND}
+    if not trips and panel is None:
+        raise typer.BadParameter("missing argument 'TRIPS…', or --panel FILE", ctx=context)
     from unmet import pipeline
     from unmet.cli._run_summary import tell
 

@@ -89,13 +89,16 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         self._check_parameters()
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
         rows, observed, weight = self._observe(X, y, sample_weight, **told)
-        self._fit_observed(rows, observed, weight, check_seed(self.random_state))
+        self._fit_observed(np.asarray(rows, np.float64), observed, weight, check_seed(self.random_state))
         return self
 
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, **told: Any
-    ) -> tuple[Floats, Observed, Floats | None]:
-        """Return checked columns, observations and weights, and record what the columns are."""
+    ) -> tuple[NDArray[Any], Observed, Floats | None]:
+        """Return checked columns, observations and weights, and record what the columns are.
+
+        Columns that are numbers already stay as they are: a large table is not copied.
+        """
         refuse_mask(X, "X")
         refuse_mask(y, "y")
         X = dense(X)
@@ -111,7 +114,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         self.told_censoring_ = observed.kind != "none"
         warn_if_never_reached(observed)
         weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
-        return np.asarray(X, np.float64), observed, weight
+        return X, observed, weight
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the median of the latent value, shape (n,), or the only quantile if there is just one."""

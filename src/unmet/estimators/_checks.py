@@ -13,21 +13,23 @@ from unmet.losses import doubly_censored_tilted_loss, interval_tilted_loss
 
 # With fewer rows, chance may leave all thresholds unreached.
 _FEW = 30
+_ARRAYS = (np.ndarray, np.memmap)
+_BLOCK = 2**16  # rows of a table that are checked at a time
 _NUMBERS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
 
 
 def is_plain(X: Any, y: Any) -> bool:
     """Return True for arrays that need no conversion: scikit-learn's check costs more than a small fit."""
     return (
-        type(X) is np.ndarray
-        and type(y) is np.ndarray
+        type(X) in _ARRAYS
+        and type(y) in _ARRAYS
         and X.dtype in _NUMBERS
         and y.dtype in _NUMBERS
         and X.ndim == 2
         and y.ndim == 1
         and X.shape[0] == y.shape[0] > 1
         and X.shape[1] > 0
-        and bool(np.isfinite(X).all())
+        and all(np.isfinite(X[begin : begin + _BLOCK]).all() for begin in range(0, len(X), _BLOCK))
     )
 
 

@@ -5,10 +5,11 @@ from itertools import count, islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from unmet.estimators._checks import check_jobs, check_mask, check_seed
+from unmet.estimators._checks import check_jobs
 from unmet.estimators._network import NetworkRegressor
 from unmet.estimators._prepare import Prepared
 from unmet.estimators._settings import Settings
+from unmet.estimators._stacks import prepare_many
 from unmet.training import Job, Trained, train
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     Task = tuple[NetworkRegressor, Parcel, Parcels]
 
-_TOLD = ("threshold", "censored", "lower", "upper")
-_DATA = ("X", "y", *_TOLD, "validation", "sample_weight", "random_state")
 # Problems per task of a worker: enough to keep its slots full, few enough to share the work evenly.
 _MOST_PER_TASK = 2048
 _FEWEST_PER_TASK = 64
@@ -125,21 +124,10 @@ def _fit_here(
 ) -> Iterator[tuple[int, NetworkRegressor]]:
     """Feed the jobs of all problems to the trainer and reassemble the finished networks."""
     waiting: dict[int, tuple[int, NetworkRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
-    parameters = estimator.get_params(deep=False)
-    common = estimator._settings()
     numbers = count()
 
     def jobs() -> Iterator[Job]:
-        for index, problem in problems:
-            try:
-                one, settings = _copy(estimator, parameters, common, problem)
-                told = {name: problem.get(name) for name in _TOLD}
-                checked = one._observe(problem["X"], problem.get("y"), problem.get("sample_weight"), **told)
-                mask = problem.get("validation")
-                mask = None if mask is None else check_mask(mask, len(checked[1]))
-                prepared = one._prepare(settings, *checked, mask, check_seed(one.random_state))
-            except ValueError as error:
-                raise ValueError(f"problem {index}: {error}") from error
+        for index, one, settings, prepared in prepare_many(estimator, problems):
             number = next(numbers)
             waiting[number] = (index, one, prepared, settings, {})
             for job in prepared.jobs:
@@ -151,20 +139,3 @@ def _fit_here(
         if len(results) == len(prepared.jobs):
             del waiting[number]
             yield index, one._finish(prepared, results, settings)
-
-
-def _copy(
-    estimator: NetworkRegressor, parameters: dict[str, Any], common: Settings, problem: dict[str, Any]
-) -> tuple[NetworkRegressor, Settings]:
-    """Return an unfitted copy for one problem. scikit-learn's clone costs more than a small fit."""
-    one = type(estimator).__new__(type(estimator))
-    one.__dict__.update(parameters)
-    special = {name: value for name, value in problem.items() if name not in _DATA}
-    if "X" not in problem or not ("y" in problem or ("lower" in problem and "upper" in problem)):
-        raise ValueError("each problem must be a dict with X and y, or with X, lower and upper")
-    if problem.get("random_state") is not None:
-        one.random_state = problem["random_state"]
-    if not special:
-        return one, common
-    one.set_params(**special)
-    return one, one._settings()

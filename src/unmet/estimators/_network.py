@@ -13,7 +13,8 @@ from unmet.estimators._base import CensoredRegressor, Floats
 from unmet.estimators._checks import check_mask, check_seed, refuse_two_sided, warn_all_censored
 from unmet.estimators._choices import Auto, NetworkName, Schedule
 from unmet.estimators._fitted import Fitted, Member
-from unmet.estimators._prepare import Prepared, model_spec, prepare
+from unmet.estimators._prepare import Prepared, prepare
+from unmet.estimators._programs import model_spec
 from unmet.estimators._scaling import Scaling
 from unmet.estimators._settings import Settings, check_network, check_quantiles, check_training
 from unmet.networks import Activation, Initialiser, layout, split
@@ -138,7 +139,9 @@ class NetworkRegressor(CensoredRegressor):
         if observed.censored.all():
             raise ValueError("loss='ipcw' needs uncensored rows, and every row is censored")
         seen = observed.mirrored() if observed.side == "left" else observed
-        weights, self.ipcw_ = inverse_weights(X, seen, weight, settings.censoring, seed)
+        weights, self.ipcw_ = inverse_weights(
+            np.asarray(X, np.float64), seen, weight, settings.censoring, seed
+        )
         rows = ~observed.censored
         exact = observe(observed.observed[rows], threshold=None, side=settings.side)
         return X[rows], exact, weights[rows], None if mask is None else mask[rows]

@@ -125,7 +125,7 @@ class TobitRegressor(NetworkRegressor):
         self.likelihood_ = None
         if self._why_no_errors() is None and validation is None:
             self.likelihood_ = find_likelihood(
-                X,
+                np.asarray(X, np.float64),
                 observed,
                 weight,
                 self.intercept_,

@@ -22,6 +22,9 @@ _NO_COVARIATES = {
     *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
 }
 
+NO_USE = tuple(_NO_COVARIATES - {*NEEDED, "threshold", "observed", "exposure_low", "exposure_high"})
+_MATRICES = ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -96,12 +99,16 @@ class Grid:
         last = int(np.flatnonzero(self.known.any(axis=0))[-1])
         return len(self.ds) - (len(self.ds) - 1 - last) // self.per_day * self.per_day
 
+    def of_places(self, index: NDArray[np.int64]) -> Grid:
+        """Return the grid of some places."""
+        cut = {name: getattr(self, name)[index] for name in ("places", *_MATRICES)}
+        unseen = None if self.unseen is None else self.unseen[index]
+        untimed = None if self.untimed is None else self.untimed[index]
+        return replace(self, unseen=unseen, untimed=untimed, **cut)
+
     def until(self, period: int) -> Grid:
         """Return the grid as it was before `period`."""
-        cut = {
-            name: getattr(self, name)[:, :period]
-            for name in ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
-        }
+        cut = {name: getattr(self, name)[:, :period] for name in _MATRICES}
         covariates = {name: values[:period] for name, values in self.covariates.items()}
         unseen = None if self.unseen is None else self.unseen[:, :period]
         untimed = None if self.untimed is None else self.untimed[:, :period]
@@ -192,8 +199,8 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         ds=ds,
         y=np.where(known, y, 0.0),
         exposure=used,
-        low=np.minimum(low, used),
-        high=np.maximum(high, used),
+        low=used if (low >= used).all() else np.minimum(low, used),
+        high=used if (high <= used).all() else np.maximum(high, used),
         censored=flags & known,
         threshold=matrix("threshold", np.nan),
         known=known,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from unmet.calendar import check_zone
 from unmet.forecasting._own_times import Times, read_times, regular_times
-from unmet.mobility import FROM_COUNTS, Panel, read_panel
+from unmet.mobility import FROM_COUNTS, PANEL_COLUMNS, Panel, read_panel
 from unmet.tables import AnyTable, Pairs, columns_of, parquet_about, read_any
 
 FIELDS = ("unique_id", "ds", "y", "exposure", "censored", "threshold")
@@ -40,6 +41,7 @@ def as_panel(
     columns: Pairs | None = None,
     zone: str | None = None,
     times: str | None = None,
+    without: Sequence[str] = (),
 ) -> Panel:
     """Return a table as a panel that can be fitted.
 
@@ -55,6 +57,7 @@ def as_panel(
     zone : time zone of the local clock. None: that of the times, else "UTC", which takes them as they stand.
     times : {"local", "utc"}
         What times without a zone are. None: local; UTC in a CSV file of ``unmet panel``.
+    without : columns of a panel file that need not be read.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def as_panel(
     path = Path(data) if isinstance(data, str | os.PathLike) else None
     if path is not None and path.suffix.lower() == ".parquet" and "zone" in parquet_about(path):
         _refuse_options(columns, zone, times, str(path))
-        return read_panel(path)
+        return read_panel(path, without=without)
     named = columns_of(columns) or {}
     table = read_any(data, texts=(named.get("unique_id", "unique_id"),))
     return _Reader(table, named).panel(zone, times)
@@ -101,17 +104,17 @@ class _Reader:
                 f"{self.table.source} has {shape[0]:,} series over {shape[1]:,} periods: too many"
             )
         columns = self._counts(found, names[place], clock.seen)
-        if not ours and "exposure" in given and not {"censored", "threshold"} & set(given):
-            known = np.isfinite(columns["exposure"])
-            columns["censored"] = known & (columns["exposure"] < 1)
+        if "censored" not in columns:
+            columns["censored"] = columns["exposure"] < 1
         notes = []
         cells = shape[0] * shape[1]
         if cells > len(ids):
             missing = f"{cells - len(ids):,} of {cells:,} rows"
-            notes.append(f"{missing} are missing in the table; nothing is known of them.")
+            notes.append(f"{missing} are missing in the table: unknown time, which no figure holds.")
         if unknown := int((~np.isfinite(columns["y"])).sum()):
-            notes.append(f"{unknown:,} rows have no {self._name('y')}; nothing is known of them.")
-        used = {"unique_id", "ds", *columns}
+            notes.append(f"{unknown:,} rows have no {self._name('y')}: unknown time, which no figure holds.")
+        # In a table of others these names may mean anything.
+        used = {"unique_id", "ds", *columns, *(() if ours else (one.name for one in PANEL_COLUMNS))}
         rest = {name: values for name, values in found.items() if name not in used}
         filled = {
             "unique_id": np.repeat(names.astype(object), shape[1]),

@@ -92,7 +92,7 @@ def given_panel_step(
 def why_no_plan(panel: Panel) -> str | None:
     """Return why no stock can be planned from a panel; None if it can."""
     missing = [name for name in ("returns", "stock_start") if name not in panel.columns]
-    if missing:
+    if missing or panel.about.get("kind") == "series":
         return "the panel does not say what was in stock and what came back"
     by = panel.about.get("by", "hour")
     return None if by in ("hour", "day") else f"plans are made by hour or day, not by {by}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def check_plan(
     """Refuse options of a plan that make no sense, or would have no effect together."""
     if fleet is not None and not 0 <= fleet <= MOST_VEHICLES:
         raise ValueError(f"fleet must be between 0 and {MOST_VEHICLES:,} vehicles, got {fleet}")
-    if not max_move > 0:
+    if not 0 < max_move < float("inf"):
         raise ValueError(f"max_move must be a number of km above 0, got {max_move!r}")
     if free and fleet is not None:
         raise ValueError("free= ignores fleet size and fleet= sets it: choose one")
@@ -91,3 +92,16 @@ def check_exist(paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.exists():
             raise ValueError(f"{path} does not exist; check the path")
+
+
+def bytes_of(memory: str) -> int:
+    """Return an amount of memory such as "2GB" or "500 MiB" in bytes.
+
+    >>> bytes_of("1.5GB")
+    1500000000
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", memory.upper())
+    if found is None:
+        raise ValueError(f"memory must read like '2GB', got {memory!r}")
+    step = 1024 if found[3] else 1000
+    return int(float(found[1]) * step ** " KMGT".index(found[2] or " "))

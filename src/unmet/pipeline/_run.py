@@ -106,7 +106,8 @@ def run(
     weather, weather_keep : add weather by local day or hour; keep only rows with these values.
     max_gap : treat stock as unknown after this long without a record, such as "2 hours".
     max_reject_share : stop if a larger share of the rows is rejected.
-    memory : memory limit of the database.
+    memory : memory limit of the database; parts of the fit run side by side as far as it allows. Fewer than
+        300 bytes for each place and period (6 GB for a year of New York) do not suffice for the fit.
     covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
         none.
     horizon : periods to forecast. None: a week of hours, 28 days, or 13 weeks.
@@ -118,7 +119,7 @@ def run(
     max_move : plan no move over more km than this.
     title : heading of the report.
     seed : seed of every random draw.
-    jobs : worker processes; -1: one per core.
+    jobs : processes that read and threads that fit; -1: one per core.
     replace : start over in a folder that holds another run. Files may be added to a run without it.
     cache : keep what was read in the folder, so that only added files are read.
     progress : None: show progress bars on a terminal; False: never.
@@ -156,7 +157,13 @@ def run(
         with Watching(shown=progress) as watching:
             done = {"panel": panel_step(steps, inputs, watching, cache=cache, told=told)}
         done["fit"] = fit_step(
-            steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+            steps,
+            networks=networks,
+            seed=seed,
+            jobs=workers,
+            self_check=self_check,
+            progress=progress,
+            memory=memory,
         )
         done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by), covariates=known)
         done["plan"] = plan_step(
@@ -230,6 +237,7 @@ def fit(
     self_check: bool = True,
     seed: int = 0,
     max_reject_share: float = 0.01,
+    memory: str = "1GB",
     jobs: int = -1,
     replace: bool = False,
     progress: bool | None = None,
@@ -248,6 +256,7 @@ def fit(
         their ids and riders who walk to a neighbour are not told apart.
     self_check : see `run`; a panel file alone does not tell the stock of every moment, so it has none.
     max_reject_share : stop if a larger share of the stations cannot be read.
+    memory : see `run`.
     """
     places = paths_of(stations)
     if not places and max_reject_share != 0.01:
@@ -278,7 +287,13 @@ def fit(
             if given is not None:
                 given_panel_step(steps, given, places, max_reject_share)
             fit_step(
-                steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+                steps,
+                networks=networks,
+                seed=seed,
+                jobs=workers,
+                self_check=self_check,
+                progress=progress,
+                memory=memory,
             )
     except ValueError:
         if new:  # the panel cannot be fitted, so its copy is of no use

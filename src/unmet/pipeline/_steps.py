@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unmet.calendar import step_of
 from unmet.pipeline._account import account_of
 from unmet.pipeline._inputs import PanelInputs, built_panel
+from unmet.pipeline._options import bytes_of
 from unmet.pipeline._watching import Watching
 from unmet.results import FILES, Run, outputs_of, write_file, write_map
 from unmet.runs import Steps
@@ -94,8 +95,12 @@ def fit_step(
     jobs: int,
     self_check: bool,
     progress: bool | None,
+    memory: str | None = None,
 ) -> bool:
-    """Fit demand to the panel: model, backtest, calibration, comparison of models, self-check, lost rides."""
+    """Fit demand to the panel: model, backtest, calibration, comparison of models, self-check, lost rides.
+
+    Each stage of the fit is kept until all are done, so that a kill loses only the one under way.
+    """
     folder, run = steps.folder, Run(steps.folder)
     (panel,) = run.need("panel")
     stations = [folder / "stations.parquet"] if run.has("stations") else []
@@ -113,6 +118,8 @@ def fit_step(
             never_available="keep",
             lowered=lowered[0] if lowered else None,
             jobs=jobs,
+            memory=None if memory is None else bytes_of(memory),
+            stages=steps.stages(),
             progress=progress,
         )
         model.save(folder / "model")
@@ -134,6 +141,7 @@ def fit_step(
         settings={"networks": list(networks), "seed": seed, "self_check": self_check},
         outputs=outputs_of("fit"),
     )
+    steps.forget_stages("fit")
     steps.note(versions=_versions(), measures=run.summary(fit_only=True).measures())
     return done
 

@@ -161,7 +161,10 @@ def _payload(data: ReportData) -> dict[str, Any]:
             "history": curves.history,
             "coarseClock": curves.coarse_clock,
             "coarseDays": curves.coarse_days,
-            "fine": [{"step": step, **entry} for step, entry in zip(curves.fine_steps, curves.fine)],
+            "fine": [
+                entry if entry is None else {"step": step, **entry}
+                for step, entry in zip(curves.fine_steps, curves.fine)
+            ],
             "coarse": [{"step": step, **entry} for step, entry in zip(curves.coarse_steps, curves.coarse)],
         },
     }

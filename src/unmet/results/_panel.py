@@ -12,11 +12,14 @@ from unmet.results._schema import PANEL
 _REMEDY = "build it with `unmet panel`"
 
 
-def checked_panel(path: Path, *, also: Sequence[str] = ()) -> Any:
-    """Return a panel (`mobility.read_panel`) whose columns, `also` among them, hold what they should."""
+def checked_panel(path: Path, *, also: Sequence[str] = (), only: Sequence[str] | None = None) -> Any:
+    """Return a panel (`mobility.read_panel`) whose columns, `also` among them, hold what they should.
+
+    With `only`, the other columns are neither read nor checked.
+    """
     from unmet.mobility import read_panel
 
-    panel = read_panel(path)
+    panel = read_panel(path, only=only and (*only, *PANEL.needed_columns, *also))
     check_panel(panel, str(path), also=also)
     return panel
 

@@ -196,9 +196,16 @@ class Run:
         """Return paths of files; a missing one is named with the command that makes it."""
         return need(self.folder, *map(_file, names))
 
-    def columns(self, table: str) -> Columns:
-        """Return a table as NumPy columns, read-only; nulls are NaN in numbers and None in texts."""
-        return dict(self._table(table)[0])
+    def columns(self, table: str, only: Sequence[str] | None = None) -> Columns:
+        """Return a table as NumPy columns, read-only; nulls are NaN in numbers and None in texts.
+
+        With `only`, these columns of a Parquet file are read for this call alone: large tables need room.
+        """
+        file = _file(table)
+        if only is None or file.name in self._read:
+            found = self._table(table)[0]
+            return {name: values for name, values in found.items() if only is None or name in only}
+        return dict(_frozen(read_table(self.folder, file, only))[0])
 
     def about(self, table: str) -> dict[str, str]:
         """Return the notes in the metadata of a Parquet file, such as zone and by."""
@@ -249,10 +256,10 @@ class Run:
         """truth.json: what a simulated city knows; None for any other run."""
         return self._object(schema.TRUTH)
 
-    def read_panel(self, *, also: Sequence[str] = ()) -> Any:
+    def read_panel(self, *, also: Sequence[str] = (), only: Sequence[str] | None = None) -> Any:
         """Return the checked panel as `mobility.read_panel` does; it must have the columns `also`."""
         self.need("panel")
-        return checked_panel(self.folder / schema.PANEL.name, also=also)
+        return checked_panel(self.folder / schema.PANEL.name, also=also, only=only)
 
     def check(self) -> None:
         """Refuse the folder if its files do not belong to one run."""

@@ -44,6 +44,7 @@ class Evidence:
     tested : whether there were past forecasts to test at all.
     upper_bounds_agree : whether two checks of the upper bounds agree.
     lost_per_ride : lost rides for each ride seen.
+    width : width of the 90% interval of lost rides over their estimate, or over 1% of all rides if more.
     beyond : share of lost rides in periods with more demand than the place ever served in one period.
     standing, vehicles, docks : mean number of vehicles at the places; vehicles seen in the trips; all docks.
     assumed_ends : whether rides had no ends in the data, so that presence rests on assumed ones.
@@ -62,6 +63,7 @@ class Evidence:
     tested: bool = True
     upper_bounds_agree: bool = True
     lost_per_ride: float = 0.0
+    width: float = 0.0
     beyond: float = 0.0
     standing: float | None = None
     vehicles: float | None = None
@@ -180,6 +182,15 @@ def identified_losses(evidence: Evidence) -> Reason | None:
     return _reason(_graded(evidence.unsure, B=0.1, C=0.5), words)
 
 
+def wide_interval(evidence: Evidence) -> Reason | None:
+    """Lost rides that are hardly known, mostly because counts do not tell who walked and who gave up."""
+    words = (
+        f"The 90% interval of the lost {evidence.words.noun} is {number(evidence.width, 1)} times as wide as "
+        "their estimate."
+    )
+    return _reason(_graded(evidence.width, B=1.0, C=2.0), words)
+
+
 def thin_places(evidence: Evidence) -> Reason | None:
     """Lost rides of places about which the data say next to nothing."""
     noun, places = evidence.words.noun, evidence.words.places
@@ -255,6 +266,7 @@ RULES: tuple[Callable[[Evidence], Reason | None], ...] = (
     assumed_ends,
     unknown_moments,
     identified_losses,
+    wide_interval,
     thin_places,
     calibration,
     upper_bounds,

@@ -191,6 +191,8 @@ def left_out(summary: Summary) -> list[str]:
     """Return what no figure holds."""
     if not summary.left_out_share and not summary.left_out_rides:
         return []
+    if summary.words.own and summary.notes:  # they say it
+        return []
     rides = summary.left_out_rides
     words = summary.words
     seen = f" and the {number(rides)} {words.one if rides == 1 else words.noun} in them" if rides else ""

@@ -64,9 +64,7 @@ def check_folder(folder: str | os.PathLike[str]) -> Run:
     run.need("forecast")
     why = ((run.account or {}).get("panel") or {}).get("no_plan")
     if why is not None:
-        raise ValueError(
-            f"{run.folder} cannot be served, because what-if questions need a plan and {why}; open its report.html"
-        )
+        raise ValueError(f"{run.folder} cannot be served: {why}; open its report.html instead")
     return run
 
 

@@ -4,7 +4,15 @@ Nothing here imports DuckDB before it is used.
 """
 
 from unmet.tables._any_table import AnyTable, Pairs, columns_of, read_any
-from unmet.tables._columns import Columns, parquet_about, plain, read_columns, read_parquet, write_columns
+from unmet.tables._columns import (
+    Columns,
+    fetch_columns,
+    parquet_about,
+    plain,
+    read_columns,
+    read_parquet,
+    write_columns,
+)
 from unmet.tables._connection import connect, private_folder, scratch, transaction
 from unmet.tables._spreadsheet import own_text, spreadsheet_columns, spreadsheet_text
 from unmet.tables._sql import identifier, literal, literal_path, parquet_notes
@@ -15,6 +23,7 @@ __all__ = [
     "Pairs",
     "columns_of",
     "connect",
+    "fetch_columns",
     "identifier",
     "literal",
     "literal_path",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from unmet.runs import naming_extras
+from unmet.runs import naming_extras, open_regular
 from unmet.tables._columns import Columns, plain, read_parquet
 from unmet.tables._connection import scratch
 from unmet.tables._spreadsheet import own_text
@@ -20,6 +22,7 @@ from unmet.tables._sql import identifier, literal, literal_path
 
 Pairs = Mapping[str, str] | Sequence[str] | str
 _ENDINGS = (".parquet", ".csv", ".csv.gz")
+_LONGEST_LINE = 2**20
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,9 @@ def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
     with naming_extras():
         import duckdb
 
-    name = f"{literal_path(path)}, header = true, sample_size = -1"
+    separator, decimal = _signs(path)
+    name = f"{literal_path(path)}, header = true, sample_size = -1, delim = {literal(separator)}"
+    name += f", decimal_separator = {literal(decimal)}"
     with scratch(path) as con:
         try:
             found = {row[0]: row[1] for row in con.execute(f"DESCRIBE FROM read_csv({name})").fetchall()}
@@ -114,9 +119,39 @@ def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
             replaced = f" REPLACE ({', '.join(picked)})" if picked else ""
             columns = con.execute(f"SELECT *{replaced} FROM {read}").fetchnumpy()
         except duckdb.Error as error:
-            raise ValueError(f"{path} is not a CSV file: {str(error).splitlines()[0]}") from None
+            why = _odd_line(path, separator) or str(error).splitlines()[0]
+            raise ValueError(f"{path} is not a regular CSV file: {why}") from None
     read_columns = {own_text(key): _texts(plain(values)) for key, values in columns.items()}
     return AnyTable(read_columns, dict.fromkeys(zoned, "UTC"), str(path))
+
+
+def _signs(path: Path) -> tuple[str, str]:
+    """Return what separates columns and decimals: left to itself, DuckDB may take all rows for one text."""
+    with _opened(path) as file:
+        header, row = file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE)
+    separator = max((",", ";", "\t", "|"), key=header.count)
+    comma = separator != "," and re.search(r"\d,\d", row) and not re.search(r"\d\.\d", row)
+    return separator, "," if comma else "."
+
+
+def _odd_line(path: Path, separator: str) -> str:
+    """Say which line has more or fewer columns than the header, if quotes do not hide it."""
+    with _opened(path) as file:
+        wanted = file.readline(_LONGEST_LINE).count(separator)
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), ""), start=2):
+            if '"' in line:
+                break
+            if line.strip() and line.count(separator) != wanted:
+                return f"line {number} has {line.count(separator) + 1} columns, the header {wanted + 1}"
+    return ""
+
+
+def _opened(path: Path) -> TextIO:
+    return io.TextIOWrapper(
+        gzip.open(path) if path.suffix.lower() == ".gz" else open_regular(path),  # type: ignore[arg-type]
+        "utf-8-sig",
+        errors="replace",
+    )
 
 
 def _texts(values: np.ndarray) -> np.ndarray:

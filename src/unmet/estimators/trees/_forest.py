@@ -151,6 +151,5 @@ def one_sided_rows(
     refuse_two_sided(observed, name, instead)
     refuse_all_censored(observed)
     seen = observed.mirrored() if observed.side == "left" else observed
-    table = np.column_stack([X, seen.observed, seen.limits[1], seen.censored])
-    index, share = canonical_rows(table, weight)
+    index, share = canonical_rows(X, [seen.observed, seen.limits[1], seen.censored], weight)
     return X[index], seen.take(index), share * len(index)

@@ -47,6 +47,8 @@ def _list(forms: tuple[str, ...]) -> str:
 def guess(samples: list[str], day_first: bool = False) -> str | None:
     """Return the form of the first sample that is a stamp without a zone; trying it first is faster."""
     for sample in samples:
+        if sample.strip().isdecimal():  # no stamp, and trying all forms is slow
+            continue
         for form in PLAIN + (DAY_FIRST if day_first else MONTH_FIRST):
             try:
                 datetime.strptime(sample.strip(), form)

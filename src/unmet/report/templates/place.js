@@ -66,11 +66,21 @@
     details.ontoggle = fill;
     fill();
   }
+  // Of thousands of places the page holds the forecasts of those that lost most rides.
+  function blank() {
+    const count = curves.fine.filter(Boolean).length;
+    byId("fine-read").textContent = "";
+    byId("fine-table").replaceChildren();
+    byId("fine-details").ontoggle = null;
+    byId("fine-chart").textContent = curves.clock.length
+      ? `This page holds the forecasts by ${data.by} of the ${show(count)} places that lost most rides. Those of this place are in forecast.parquet and backtest.parquet.`
+      : "This run has no forecasts to show.";
+  }
   function redraw() {
     if (!curves) return;
     const name = data.places[chosen].name;
-    if (curves.clock.length) draw("fine", fineSeries(chosen), name);
-    else byId("fine-chart").textContent = "This run has no forecasts to show.";
+    if (curves.clock.length && curves.fine[chosen]) draw("fine", fineSeries(chosen), name);
+    else blank();
     draw("coarse", coarseSeries(chosen), name);
   }
   function select(n, jump) {

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from unmet.mobility.sources._fields import ALIASES, FIELDS, NEEDED, Kind
-from unmet.mobility.sources._format import Format
-from unmet.mobility.sources._formats import FORMATS
+from unmet.mobility.sources._formats import ALIASES, FIELDS, FORMATS, NEEDED, Format, Kind
 
 DELIMITERS = (",", ";", "\t", "|")
 OWN = "your columns"  # name of the layout given with `columns=` or `status_columns=`
