@@ -153,7 +153,7 @@ def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
         low=used,  # the stock is taken to be known: doubt about it is told apart
         high=used,
         bounded=False,
-        censored=(exposure < 1) & grid.known,
+        censored=(tight > 0) & grid.known,
         threshold=np.full(shape, np.nan),
         unseen=tight,
     )
