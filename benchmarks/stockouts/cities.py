@@ -71,12 +71,28 @@ def _worn(con: duckdb.DuckDBPyConnection, data: Path, *, feed: bool) -> Options:
     )
 
 
+def _violating(con: duckdb.DuckDBPyConnection, data: Path) -> Options:
+    """Read the demo's city, but demand doubles where stock runs low: of other rides every second is taken out.
+
+    So stock-outs follow demand that nothing else shows.
+    """
+    found = _simulated(con, data, feed=True)
+    con.execute("""
+        CREATE TABLE plenty AS
+        SELECT t.rowid AS row FROM trips t ASOF JOIN status s
+            ON t.start_place = s.place AND t.started_at > s."at"
+        WHERE s.available > 6 AND hash(t.rowid) % 2 = 0;
+        DELETE FROM trips WHERE rowid IN (SELECT row FROM plenty)""")
+    return found
+
+
 CITIES: dict[str, Callable[[duckdb.DuckDBPyConnection, Path], Options]] = {
     "demo": lambda con, data: _simulated(con, data, feed=True),
     "winter": lambda con, data: _winter(con, data, feed=True),
     "winter-ids": lambda con, data: _winter(con, data, feed=False),
     "2019": _year,
     "bay": _bay,
+    "violating": _violating,
     "worn": lambda con, data: _worn(con, data, feed=True),
     "worn-ids": lambda con, data: _worn(con, data, feed=False),
 }

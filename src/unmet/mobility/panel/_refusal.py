@@ -63,7 +63,8 @@ def fit_served(time: np.ndarray, rides: np.ndarray, cell: np.ndarray, day: np.nd
     for _ in range(_ROUNDS):
         rate = _rates(total, np.einsum("pnt,n->pt", time, best), cell, cells, day, days)
         expected = np.einsum("pnt,pt->n", time, rate)
-        fit = (counts * np.log(curves) - curves * expected).sum(axis=1)
+        # Pickups at each stock out of all pickups: the height of the rates moves with the curve.
+        fit = np.log(curves) @ counts - counts.sum() * np.log(curves @ expected)
         best, gain = curves[fit.argmax()], fit.max() - fit[0]
     return best if gain > _CLEAR_GAIN else curves[0]
 
