@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from benchmarks.environment import ROOT
 from benchmarks.stockouts.cities import CITIES, opened
 from unmet.forecasting._grid import make_grid
-from unmet.forecasting._self_check import check_itself
+from unmet.forecasting._self_check import check_itself, lacking_error
 from unmet.mobility import build_panel, lowered_columns, read_panel, write_panel
 
 
@@ -31,10 +33,17 @@ def main() -> None:
                 grid = make_grid(panel, never_available="keep")
                 found = check_itself(grid, lowered_columns(con), reserve, 0)
                 mean, low, high = found.total
+                rows = found.judged
+                lacking = lacking_error(
+                    *(part[rows] for part in (found.hidden, found.estimate, found.low, found.high))
+                )
+                others = [
+                    np.quantile(np.delete(lacking, at), 0.9, method="higher") for at in range(len(lacking))
+                ]
                 print(
                     f"{city:11} c = {reserve}: hidden {found.hidden.sum():8,.0f}, estimate {mean:8,.0f} "
                     f"({low:,.0f}–{high:,.0f}), ratio {found.ratio:.3f}, places held "
-                    f"{found.coverage:.0%} of {found.judged.sum()}",
+                    f"{found.coverage:.0%} of {rows.sum()}, {np.mean(lacking <= others):.0%} when widened",
                     flush=True,
                 )
 

@@ -72,7 +72,7 @@ def _worn(con: duckdb.DuckDBPyConnection, data: Path, *, feed: bool) -> Options:
 
 
 def _violating(con: duckdb.DuckDBPyConnection, data: Path) -> Options:
-    """Read the demo's city, but demand doubles where stock runs low: of other rides every second is taken out.
+    """Read the demo's city, with twice the demand where stock runs low: half of the other rides go.
 
     So stock-outs follow demand that nothing else shows.
     """
