@@ -64,7 +64,7 @@ def fit_served(time: np.ndarray, rides: np.ndarray, cell: np.ndarray, day: np.nd
         rate = _rates(total, np.einsum("pnt,n->pt", time, best), cell, cells, day, days)
         expected = np.einsum("pnt,pt->n", time, rate)
         # Pickups at each stock out of all pickups: the height of the rates moves with the curve.
-        fit = np.log(curves) @ counts - counts.sum() * np.log(curves @ expected)
+        fit = np.log(curves) @ counts - counts.sum() * np.log(np.maximum(curves @ expected, 1e-12))
         best, gain = curves[fit.argmax()], fit.max() - fit[0]
     return best if gain > _CLEAR_GAIN else curves[0]
 
