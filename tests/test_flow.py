@@ -11,7 +11,7 @@ FLOW = [
     *("runs", "tables", "calendar"),
     *("censoring", "losses", "metrics", "networks", "training", "estimators", "adapters", "calibration"),
     *("mobility", "datasets", "forecasting", "planning"),
-    *("plotting", "results", "report", "pipeline", "papers", "serve", "cli"),
+    *("plotting", "results", "comparison", "report", "pipeline", "papers", "serve", "cli"),
 ]
 ROOT = Path(unmet.__file__).parent
 

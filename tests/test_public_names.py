@@ -15,6 +15,7 @@ PUBLIC = {
     "LinearCensoredQuantiles",
     "TobitRegressor",
     "censored_objective",
+    "compare",
     "fit_many",
     "iter_fit_many",
     "load",

@@ -82,6 +82,16 @@ FULL = (
         aim=300,
     ),
     Line(
+        "numpy",
+        "4,000 of the same against a NumPy loop",
+        "many",
+        LINEAR,
+        {"ours": 4000, "numpy": 400},
+        floor=12,
+        aim=30,
+        options={"preparing": 0.2},
+    ),
+    Line(
         "lstm-32",
         "LSTM-32, same problems",
         "many",
@@ -130,6 +140,7 @@ FULL = (
 
 _SMALL_SIZES: dict[str, dict[str, int]] = {
     "linear": {"ours": 200, "torch": 10},
+    "numpy": {"ours": 200, "numpy": 10},
     "lstm-32": {"ours": 16, "torch": 8, "keras": 1},
     "lstm-128": {"ours": 4, "torch": 4},
     "two-linear": {"ours": 400},

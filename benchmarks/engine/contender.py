@@ -19,6 +19,7 @@ LIMITS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_
 MODULES = {
     "ours": "benchmarks.engine.contenders.ours",
     "torch": "benchmarks.engine.contenders.torch_loop",
+    "numpy": "benchmarks.engine.contenders.numpy_loop",
     "keras": "benchmarks.engine.contenders.keras_loop",
     "statsmodels": "benchmarks.engine.contenders.solvers",
     "sklearn": "benchmarks.engine.contenders.solvers",

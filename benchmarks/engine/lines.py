@@ -90,8 +90,9 @@ def _many(line: Line, say: Say) -> Result:
         if name == "ours":
             continue
         rival = outcomes[name]
-        # The floors are set against PyTorch; Keras stands beside it.
-        floor, aim = (line.floor, line.aim) if name == "torch" else (None, None)
+        # The floors are set against the first rival; others stand beside it.
+        first = name == next(rival for rival in line.sizes if rival != "ours")
+        floor, aim = (line.floor, line.aim) if first else (None, None)
         # A handful of networks from random starts says nothing about losses.
         tolerance = line.tolerance if line.sizes[name] >= 10 else None
         verdict = Verdict(line.key, line.title, name, floor=floor, aim=aim, tolerance=tolerance)
@@ -104,6 +105,11 @@ def _many(line: Line, say: Say) -> Result:
         _compare_losses(verdict, rival, ours)
         whole = (ours.middle() + ours.middle("warm_up_seconds")) / line.sizes["ours"]
         verdict.remarks.append(f"{rival.seconds_each / whole:.3g}× with the cold start counted")
+        share = ours.middle("preparing_seconds") / ours.middle()
+        verdict.remarks.append(f"preparing took {share:.0%} of our time")
+        if share > line.options.get("preparing", 1.0):
+            verdict.remarks.append(f"PREPARING TOO LONG: more than {line.options['preparing']:.0%}")
+            verdict.floor = float("inf")
         epochs = [_mean(o.answers[0]["epochs"]) for o in (rival, ours)]
         verdict.remarks.append(f"mean epochs {epochs[0]:.0f} and {epochs[1]:.0f}")
     return verdicts, outcomes

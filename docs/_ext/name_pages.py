@@ -13,6 +13,7 @@ import unmet
 FIRST = (
     "unmet",
     "unmet.estimators",
+    "unmet.comparison",
     "unmet.metrics",
     "unmet.losses",
     "unmet.censoring",

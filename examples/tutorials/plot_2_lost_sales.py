@@ -92,6 +92,31 @@ demand = model.predict_quantiles(week) * 12  # a product that usually sells 12
 print(f"hold the {level:.0%} quantile:", stock_target(demand, levels, level).stock)
 
 # %%
+# The same table as a page
+# ------------------------
+#
+# If the table has one row for each product and day, ``unmet.run`` makes everything in one call: demand and
+# lost sales with intervals for each product and day, a forecast, tests of the intervals, and a page to send
+# around. It needs no columns but the counts and the stock; promotions of single products are not used.
+# See :doc:`/how-to/your-panel`.
+
+import tempfile
+
+import unmet
+
+names = {"unique_id": "product", "ds": "day", "y": "sold", "threshold": "stock"}
+run = unmet.run(
+    panel=table[list(names.values())],
+    columns=names,
+    noun="sales",
+    network="linear",
+    progress=False,
+    output=f"{tempfile.mkdtemp()}/sales",
+)
+print(run.summary())
+print("page:", run.page.name)
+
+# %%
 # What to keep in mind
 # --------------------
 #

@@ -14,6 +14,7 @@ _HOMES = {
     "LinearCensoredQuantiles": "unmet.estimators",
     "TobitRegressor": "unmet.estimators",
     "censored_objective": "unmet.estimators",
+    "compare": "unmet.comparison",
     "fit_many": "unmet.estimators",
     "iter_fit_many": "unmet.estimators",
     "load": "unmet.estimators",
@@ -32,6 +33,7 @@ __all__ = [
     "Run",
     "TobitRegressor",
     "censored_objective",
+    "compare",
     "datasets",
     "fit_many",
     "iter_fit_many",
@@ -43,6 +45,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from unmet import datasets, metrics
+    from unmet.comparison import compare
     from unmet.estimators import (
         CensoredQuantileBooster,
         CensoredQuantileForest,

@@ -16,7 +16,7 @@ def wait(page: Any, true: Callable[[], Any]) -> Any:
     """Ask again until it is true: a page answers some events after the press has returned."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(page, 10).until(lambda _: true())
+    return WebDriverWait(page, 120).until(lambda _: true())
 
 
 def press(page: Any, element: Any) -> None:

@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import types
 from importlib import import_module
@@ -112,7 +113,7 @@ def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypat
     for argument in inspect.signature(getattr(module, name)).parameters:
         assert re.search(
             rf"^  (-\w, )?--{WORDS.get(argument, argument.replace('_', '-'))}\b", printed, re.M
-        ) or (argument in ("trips", "panel", "folder", "what", "shell"))
+        ) or (argument in ("trips", "panel", "folder", "table", "what", "shell"))
 
 
 def test_success_runs_the_command(shop):
@@ -168,12 +169,121 @@ def test_a_signal_is_told_in_one_line_with_its_exit_code(shop, capsys, monkeypat
     assert capsys.readouterr().err == f"unmet shop: {words}.\n"
 
 
+@pytest.fixture
+def interrupted(tmp_path):
+    """Run a command that does this; its exit code and what it told."""
+
+    def command(body: str, **files: str) -> tuple[int, str]:
+        for name, text in files.items():
+            (tmp_path / f"{name}.py").write_text(textwrap.dedent(text))
+        (tmp_path / "program.py").write_text(
+            PROGRAM.format(body=textwrap.indent(textwrap.dedent(body), "    "))
+        )
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "program.py"), "shop"], capture_output=True, text=True
+        )
+        return done.returncode, done.stderr + done.stdout
+
+    return command
+
+
+PROGRAM = """
+import logging, signal, sys, threading, time, types, warnings
+
+def shop():
+{body}
+    time.sleep(20)
+    print("went on")
+
+from unmet.cli import _app, _signals, main
+_signals._ERROR_SECONDS = 0.5
+module = types.ModuleType("unmet.cli._shop")
+module.EXAMPLE, module.shop = "Example: unmet shop", shop
+sys.modules["unmet.cli._shop"] = module
+_app.COMMANDS["shop"] = "Sell something."
+main()
+"""
+
+
+def test_an_import_is_completed_before_a_signal_ends_the_program(interrupted):
+    """A compiled module that is cut short may crash."""
+    told = interrupted(
+        "import slow_one",
+        slow_one="""
+        import signal, time
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(30):
+            time.sleep(0.01)
+        print("completed")
+    """,
+    )
+    assert told == (130, "unmet shop: interrupted.\ncompleted\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        """
+    class Odd:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+    Odd()
+    """,
+        """
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except BaseException:
+        pass
+    """,
+        """
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except BaseException:
+        raise ValueError("query interrupted") from None
+    """,
+        """
+    try:
+        raise KeyError
+    except KeyError:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException:
+            pass
+        time.sleep(20)
+    """,
+        """
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        warnings.warn("half done")
+        logging.getLogger("asyncio").error("a task was never retrieved")
+        thread = threading.Thread(target=lambda: 1 / 0)
+        thread.start()
+        thread.join()
+    """,
+    ],
+    ids=["finalizer", "swallowed", "turned into another", "swallowed in a handler", "complaints"],
+)
+def test_a_signal_ends_the_program_in_one_line_whatever_becomes_of_its_exception(interrupted, body):
+    assert interrupted(body) == (143, "unmet shop: terminated.\n")
+
+
 def test_memory_that_gives_out_is_told_in_one_line(shop, capsys):
     shop.happens = MemoryError("Unable to allocate 30 GiB")
     assert run("shop") == 1
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "not enough memory (Unable to allocate 30 GiB)" in told
+
+
+@pytest.mark.parametrize("kind", ["system", "database"])
+def test_a_full_disk_is_told_in_one_line(shop, capsys, kind):
+    import duckdb
+
+    text = 'Async write failed for range [size=3]: {"x": "Could not write file: No space left on device"}'
+    shop.happens = OSError(28, "No space left on device") if kind == "system" else duckdb.IOException(text)
+    assert run("shop") == 1
+    assert capsys.readouterr().err.startswith("unmet shop: the disk is full, where")
 
 
 def test_a_mistake_of_ours_is_not_hidden(shop):

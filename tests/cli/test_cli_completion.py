@@ -91,6 +91,6 @@ def test_in_the_shell(shell: str, tmp_path: Path, capsys) -> None:
     for words, found in (("unmet paper bikes --smo", "--smoke"), ("unmet run --by ho", "hour")):
         code = ASK[shell].format(script=script, words=words)
         answer = subprocess.run(
-            [shell, *quiet, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+            [shell, *quiet, "-c", code], env=environment, capture_output=True, text=True, timeout=300
         )
         assert found in answer.stdout, answer.stderr

@@ -104,10 +104,11 @@ def test_a_report_of_an_older_forecast_is_refused(finished, tmp_path, capsys):
     assert stale_steps(output) == []
 
 
-def test_a_panel_in_csv_is_refused_with_a_remedy(tmp_path, capsys):
-    (tmp_path / "panel.csv").write_text("unique_id,ds,y\n")
+def test_a_table_without_supply_is_refused_with_a_remedy(tmp_path, capsys):
+    (tmp_path / "panel.csv").write_text("unique_id,ds,y\na,2024-01-01,3\n")
     assert call("fit", tmp_path / "panel.csv", "-o", tmp_path / "out") == 1
-    assert "write it with `unmet panel … -o panel.parquet`" in capsys.readouterr().err
+    assert 'Name it, such as --columns "exposure=in_stock"' in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_given_panel_stays_as_it_is(alone, given_panel):

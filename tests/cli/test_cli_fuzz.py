@@ -4,6 +4,7 @@ Trips, status and stations are in tests/mobility/sources/test_sources_fuzz.py.
 """
 
 import json
+import os
 import random
 import shutil
 import time
@@ -20,6 +21,8 @@ from unmet.runs import load_model, save_model
 from unmet.tables import read_columns, write_columns
 
 SECONDS = 60
+# UNMET_FUZZ=1000:1100 does a fifth of them.
+SEEDS = range(*map(int, os.environ.get("UNMET_FUZZ", "1000:1500").split(":")))
 TOML = """# options of a panel
 zone = "America/New_York"
 by = "hour"
@@ -146,7 +149,7 @@ def fuzz(kind: str, folder: Path, seeds: range, capsys: pytest.CaptureFixture[st
     codes: Counter[int] = Counter()
     slowest = 0.0
     for seed in seeds:
-        began = time.monotonic()
+        began = time.process_time()  # not of the wall: the machine may be busy
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a panel may well be odd
@@ -156,7 +159,7 @@ def fuzz(kind: str, folder: Path, seeds: range, capsys: pytest.CaptureFixture[st
             assert told.err.count("\n") == (1 if code else 0), told.err
             assert not list(folder.rglob("*.part"))
             assert code == 0 or not (folder / "out.parquet").exists()
-            took = time.monotonic() - began
+            took = time.process_time() - began
             assert took < SECONDS
         except BaseException as error:
             error.add_note(f"{kind}, seed {seed}")
@@ -181,5 +184,5 @@ def test_a_few_mutations(prepared, kind, capsys):
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("kind", KINDS)
 def test_hundreds_of_mutations(prepared, kind, capsys):
-    codes = fuzz(kind, prepared, range(1000, 1500), capsys)
-    assert codes[1] + codes[2] > 50
+    codes = fuzz(kind, prepared, SEEDS, capsys)
+    assert codes[1] + codes[2] > len(SEEDS) / 10

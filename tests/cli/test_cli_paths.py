@@ -187,6 +187,19 @@ def test_city(tmp_path, kind):
     names.check()
 
 
+@kinds
+def test_compare(tmp_path, kind):
+    names = Names(tmp_path, kind)
+    assert path_parameters("compare") == {"table", "output", "config"}
+    rows = "\n".join(f"{row % 7},{row % 5 + row % 7}" for row in range(60))
+    table = names.file("-table.csv", with_injection(f"x,y\n{rows}\n", tmp_path))
+    config = names.file("-compare.toml", b'y = "y"\nmethods = "Kaplan\xe2\x80\x93Meier"\njobs = 1\n')
+    output = names.folder / f"{names.odd}-compare"
+    assert call("compare", table, "--config", config, "-o", output, "-q") == 0
+    assert (output / "comparison.json").is_file()
+    names.check()
+
+
 @pytest.mark.slow
 @kinds
 def test_demo(tmp_path, kind):
@@ -216,7 +229,7 @@ def test_paper(inputs):
 
 
 def test_every_command_with_a_path_is_tried():
-    tried = {"panel", "run", "fit", "forecast", "plan", "report", "serve", "city", "demo", "paper"}
+    tried = {"panel", "run", "fit", "forecast", "plan", "report", "serve", "city", "demo", "paper", "compare"}
     assert {command for command in COMMANDS if path_parameters(command)} == tried
 
 
@@ -238,3 +251,23 @@ def test_only_regular_files_are_read(city, tmp_path, capsys, option, thing):
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert str(path) in told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(os.fsdecode(b"a\xff.csv"), "is not UTF-8 here; rename the file"), ("", "an empty path")],
+)
+def test_names_that_no_command_takes(tmp_path, monkeypatch, capsys, name, words):
+    """Bytes that are no text, and what an unset variable of the shell leaves."""
+    monkeypatch.chdir(tmp_path)
+    for arguments in (
+        ["panel", name, "--zone", "UTC", "-o", "p.parquet"],
+        ["panel", "trips.csv", "--weather", name, "-o", "p.parquet"],
+        ["run", "trips.csv", "--zone", "UTC", "-o", name],
+        *([command, name] for command in ("fit", "forecast", "plan", "report", "serve")),
+    ):
+        assert call(*arguments) == 2, arguments
+        told = capsys.readouterr().err
+        assert words in told
+        assert told.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -91,7 +91,7 @@ def test_plan_for_another_fleet(finished, city, tmp_path, capsys):
         (["run", "nowhere.csv", "-o", "{tmp}/out"], "nowhere.csv does not exist"),
         (["forecast", "{tmp}"], "not the folder of a run"),
         (["plan", "{tmp}/nothing"], "not the folder of a run"),
-        (["fit", "{city}/truth.parquet", "-o", "{tmp}/out"], "not a panel file"),
+        (["fit", "{city}/truth.parquet", "-o", "{tmp}/out"], "has no column y (what was counted)"),
         (["fit", "{run}/panel.parquet"], "--output must name the folder"),
         (["forecast", "{run}", "--horizon", "1000000"], "horizon"),
     ],

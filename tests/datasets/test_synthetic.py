@@ -9,7 +9,7 @@ import pytest
 from unmet.datasets import make_synthetic
 
 PAPER = ("gaussian", "heteroskedastic", "mixture")
-OTHERS = ("skewed-right", "skewed-left", "student", "skewed-heteroskedastic", "varying-shape")
+OTHERS = ("skewed-right", "skewed-left", "student", "laplace", "skewed-heteroskedastic", "varying-shape")
 
 # Table I of the paper: percent of conditional quantiles at zero, levels .05, .50, .95.
 TABLE_I = {

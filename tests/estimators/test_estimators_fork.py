@@ -28,7 +28,7 @@ print("parent:", model.predict(x).shape)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fit_and_predict_after_a_fork() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=300)
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == ["refused", "refused", "parent"], done
     assert "spawn" in lines[0]

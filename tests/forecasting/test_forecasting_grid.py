@@ -32,7 +32,7 @@ def test_a_missing_column_is_named(name: str) -> None:
 
 
 def test_less_than_two_weeks() -> None:
-    with pytest.raises(ValueError, match=r"13\.0 days.*at least 14: add more trip files"):
+    with pytest.raises(ValueError, match=r"13\.0 days.*at least 14: add more data"):
         make_grid(make_toy(places=2, days=13).panel)
 
 
@@ -40,13 +40,13 @@ def test_a_place_never_available() -> None:
     panel = make_toy(places=3, days=15).panel
     exposure = panel["exposure"].copy()
     exposure[:360] = 0.0
-    with pytest.raises(ValueError, match=r"never had a vehicle \(such as p00\).*never_available='keep'"):
+    with pytest.raises(ValueError, match=r"never had any supply \(such as p00\).*never_available='keep'"):
         make_grid(changed(panel, exposure=exposure))
     kept = make_grid(changed(panel, exposure=exposure), never_available="keep")
     assert kept.exposure[0].sum() == 0
     assert panel["y"][:360].sum() > 0  # pickups without a vehicle: the feed was wrong
     assert kept.y[0].sum() == 0
-    with pytest.raises(ValueError, match="no place ever had a vehicle"):
+    with pytest.raises(ValueError, match="no place ever had any supply"):
         make_grid(changed(panel, exposure=exposure * 0), never_available="keep")
 
 
@@ -62,7 +62,7 @@ def test_a_missing_row() -> None:
     [
         ({"by": "hour"}, "has no time zone"),
         ({"zone": "Mars/City", "by": "hour"}, "unknown time zone, 'Mars/City'"),
-        ({"zone": "UTC", "by": "week"}, "by 'week'"),
+        ({"zone": "UTC", "by": "month"}, "by='month' is not a step"),
     ],
 )
 def test_what_the_file_says_of_itself(about: dict[str, str], message: str) -> None:

@@ -50,10 +50,25 @@ def test_smoothing_looks_both_ways() -> None:
 @pytest.mark.parametrize("persistence", [0.0, 0.8])
 def test_variance_and_persistence_are_found(persistence: float) -> None:
     toy = make_toy(places=40, days=40, persistence=persistence, short=0.0, seed=3)
-    found = estimate_shocks(toy.latent.astype(float), toy.rate, np.ones(toy.rate.shape, bool))
+    known = np.ones(toy.rate.shape, bool)
+    found = estimate_shocks(toy.latent.astype(float), toy.rate, known, known)
     # Lasting shocks of the toy are log-normal, whose long tail a gamma distribution takes for less variance.
     assert found.variance == pytest.approx(0.25, rel=0.3 if persistence else 0.1)
     assert found.persistence == pytest.approx(persistence, abs=0.06)
+
+
+def test_groups_are_found_and_people_who_come_alone_have_none() -> None:
+    rng = np.random.default_rng(5)
+    rate = rng.uniform(0.3, 6.0, (12, 800))
+    parties = rng.poisson(rate * rng.gamma(10, 0.1, rate.shape) / 1.75)
+    sizes = np.array([rng.multinomial(n, [0.5, 0.3, 0.15, 0.05]) for n in parties.reshape(-1)])
+    people = (sizes @ [1, 2, 3, 4]).reshape(rate.shape).astype(float)
+    known = np.ones(rate.shape, bool)
+    found = estimate_shocks(people, rate, known, known)
+    assert found.groups == pytest.approx(2.2, abs=0.3)  # E[S²] / E[S]
+    assert found.variance == pytest.approx(0.1, abs=0.07)
+    alone = rng.poisson(rate * rng.gamma(10, 0.1, rate.shape)).astype(float)
+    assert estimate_shocks(alone, rate, known, known).groups == 1
 
 
 def test_the_peak_of_a_parabola() -> None:

@@ -26,6 +26,8 @@ SERVE = "serve/test_serve_guard.py"
 CLIENTS = "serve/test_serve_connections.py"
 RESULTS = "results/test_results_damage.py"
 ESTIMATORS = "estimators/test_estimators_bad_input.py"
+APP = "cli/test_app.py"
+SWALLOWED = APP + "::test_a_signal_ends_the_program_in_one_line_whatever_becomes_of_its_exception"
 PAGE = "report/test_report_page.py"
 
 GUARDS = [
@@ -102,6 +104,10 @@ GUARDS = [
     Guard("another run is refused", "runs/_steps.py",
           "elif not same_source(found.source, source):\n            if not self._replace:",
           "elif not same_source(found.source, source):\n            if False:", (STEPS + "::test_another_run_is_refused",)),
+    Guard("--replace leaves other folders alone", "runs/_steps.py", "if others:", "if others and not self._replace:",
+          (STEPS + "::test_foreign_files_are_refused",)),
+    Guard("--replace leaves other records alone", "runs/_steps.py", " or isinstance(error, ForeignError)", "",
+          (STEPS + "::test_a_record_of_something_else_is_never_replaced",)),
     Guard("a run is known by its content", "runs/_record.py", 'return value["sha256"]',
           'return value["name"]', (STEPS + "::test_a_run_is_known_by_the_content_of_its_inputs",)),
     Guard("built beside the old run", "runs/_steps.py",
@@ -158,13 +164,26 @@ GUARDS = [
           (LOCKED,)),
     Guard("extensions", "tables/_connection.py", 'con.execute("SET allow_community_extensions = false")',
           "pass", (LOCKED,)),
+    Guard("a memory limit is a limit", "tables/_connection.py", "if not str(memory_limit).strip()[:1].isdigit():",
+          "if False:", ("mobility/sources/test_sources_connection.py",)),
     # 31: signals and temporary folders
-    Guard("signals", "cli/_signals.py", "signal.signal(number, stop) for number", "0 for number",
-          ("cli/test_cli_signals.py",)),
+    Guard("signals", "cli/_signals.py", "before[number] = signal.signal(number, stop)",
+          "before[number] = signal.getsignal(number)", (APP + "::test_a_signal_is_told_in_one_line_with_its_exit_code",)),
+    Guard("imports are completed", "cli/_signals.py", "if not again or not _importing(frame):", "if True:",
+          (APP + "::test_an_import_is_completed_before_a_signal_ends_the_program",)),
+    Guard("a swallowed signal comes again", "cli/_signals.py", "signal.signal(signal.SIGALRM, stop_again)",
+          "signal.signal(signal.SIGALRM, lambda *_: None)", (SWALLOWED,)),
+    Guard("nothing complains after a signal", "cli/_signals.py", "        _silence()\n", "", (SWALLOWED,)),
+    Guard("a signal's consequences are not told", "cli/_errors.py", "None if stopping() else _words", "_words",
+          (SWALLOWED,)),
     Guard("folders of the dead", "runs/_temporary.py", "        remove_abandoned(parent)\n", "",
           ("runs/test_runs_temporary.py",)),
     Guard("folders of the living", "runs/_temporary.py", "    with FolderLock(folder):\n        return True",
           "    return True", ("runs/test_runs_temporary.py",)),
+    Guard("names that are no text", "cli/_main.py", "if wrong_name is not None:", "if False:",
+          ("cli/test_cli_paths.py::test_names_that_no_command_takes",)),
+    Guard("empty paths", "cli/_help.py", 'if value == "" and', 'if value is None and',
+          ("cli/test_cli_paths.py::test_names_that_no_command_takes",)),
     # 33: only regular files, by a schema
     Guard("regular files", "runs/_checksum.py", "if stat.S_ISREG(mode):", "if True:",
           ("runs/test_runs_checksum.py",)),

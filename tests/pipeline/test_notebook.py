@@ -17,7 +17,8 @@ def test_ten_lines_from_trips_to_lost_rides_and_the_page(city: Path, tmp_path: P
     lines = [line for cell in cells for line in cell.source.splitlines() if line.strip()]
     assert len(lines) <= 10
     folder = shutil.copytree(city, tmp_path / "city")
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+    where = {"metadata": {"path": str(folder)}}
+    nbclient.NotebookClient(notebook, timeout=600, startup_timeout=600, resources=where).execute()
     shown, frame, page = (cell.outputs[-1]["data"] for cell in cells)
     assert "people wanted a ride" in shown["text/html"]
     assert shown["text/plain"].startswith("<Run 'out'")

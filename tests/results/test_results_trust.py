@@ -30,6 +30,8 @@ def test_a_run_with_nothing_against_it_is_used_as_is():
         ({"coverage": None, "tested": False}, "B"),
         ({"upper_bounds_agree": False}, "B"),
         ({"lost_per_ride": 2.8}, "D"),
+        ({"width": 1.4}, "B"),
+        ({"width": 2.6}, "C"),
         ({"beyond": 0.6}, "D"),
         ({"standing": 27626.0, "vehicles": 700.0}, "D"),
         ({"standing": 600.0, "vehicles": 700.0, "docks": 560.0}, "C"),

@@ -38,7 +38,7 @@ def run(cache: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
         env={**keep, "XDG_CACHE_HOME": str(cache)},
     )
     assert done.returncode == 0, done.stderr

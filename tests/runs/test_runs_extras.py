@@ -46,7 +46,7 @@ def last_line(done):
         ("report", "from unmet.report import write_report"),
         ("serve", "from unmet.serve import serve"),
         ("cluster", "from unmet.runs import run_shards; list(run_shards(len, ['a'], cluster='x'))"),
-        ("plots", "from unmet.papers._drawing import new_figure; new_figure(1, 1)"),
+        ("plots", "from unmet.plotting import new_figure; new_figure(1, 1)"),
     ],
 )
 def test_a_missing_extra_is_named(extra, code, tmp_path):

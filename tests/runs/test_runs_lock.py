@@ -61,6 +61,16 @@ def test_an_error_inside_releases_it(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_a_full_disk_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OSError, match="No space"), FolderLock(tmp_path):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="make it first"), FolderLock(tmp_path / "no"):
         pass

@@ -94,7 +94,7 @@ def test_not_even_a_kill_leaves_the_folder() -> None:
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    for _ in range(100):
+    for _ in range(1200):
         if not os.path.exists(folder):
             return
         time.sleep(0.1)

@@ -260,8 +260,18 @@ def test_a_run_that_failed_at_once_does_not_hold_the_folder(tmp_path):
 
 def test_foreign_files_are_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("do not lose me")
-    with pytest.raises(RunError, match=r"something else \(thesis.txt\)"):
-        Steps(tmp_path, source=SOURCE).__enter__()
+    for replace in (False, True):
+        with pytest.raises(RunError, match=r"something else \(thesis.txt\)"):
+            Steps(tmp_path, source=SOURCE, replace=replace).__enter__()
+    assert os.listdir(tmp_path) == ["thesis.txt"]
+
+
+def test_a_record_of_something_else_is_never_replaced(tmp_path):
+    (tmp_path / "run.json").write_bytes(to_json({"scripts": "mine"}))
+    for replace in (False, True):
+        with pytest.raises(RunError, match="not the record of a run of unmet: choose another"):
+            Steps(tmp_path, source=SOURCE, replace=replace).__enter__()
+    assert os.listdir(tmp_path) == ["run.json"]
 
 
 def test_two_at_once_are_refused(tmp_path):
@@ -287,7 +297,6 @@ def step(**changes):
         (b"{", "not valid JSON"),
         (b"", "not valid JSON"),
         (record()[:-1], "edited or is damaged"),
-        (to_json({}), "not the record"),
         (record(version=9), "version 9"),
         (record(notes=[]), "is damaged"),
         (record(steps={"fit": {"code": "1"}}), "is damaged"),

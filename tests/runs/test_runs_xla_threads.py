@@ -42,7 +42,7 @@ def run(*arguments: str, **environment: str) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
         env={**keep, **environment},
     )
     assert done.returncode == 0, done.stderr

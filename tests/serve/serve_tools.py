@@ -19,6 +19,7 @@ IDS = ("-7", "A", "B", "C")
 NAMES = ("=1+1", "Station A", EVIL, "Ünder the bridge")
 FIRST = np.datetime64("2024-03-04T05:00:00", "us")  # midnight in New York
 PAST, AHEAD = 14 * 24, 48
+PATIENCE = 120  # seconds that a busy machine may take for what takes one
 CURVES = {
     "-7": [4.0, 3.0, 2.5, 2.25, 2.25],
     "A": [2.0, 1.25, 0.75, 0.5, 0.375],
@@ -98,11 +99,12 @@ class Service:
 
     host: str
     port: int
+    pid: int = 0
 
     def ask(
         self, path: str, method: str = "GET", headers: dict[str, str] | None = None, body: Any = None
     ) -> Answered:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, body=body, headers=headers or {})
             response = connection.getresponse()
@@ -112,29 +114,23 @@ class Service:
             connection.close()
 
 
-START = """
-import sys
-from unmet.cli import main
-main(["serve", sys.argv[1], "--port", "0", *(["--token", sys.argv[2]] if sys.argv[2] else [])])
-"""
-
-
 def start_service(
     folder: Path, token: str = "", stderr: int | None = None
 ) -> tuple[subprocess.Popen[str], Service]:
-    command = [sys.executable, "-W", "error", "-c", START, str(folder), token]
+    command = [sys.executable, "-W", "error", "-m", "unmet", "serve", str(folder), "--port", "0"]
+    command += ["--token", token] if token else []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == f"Reading {folder} …\n"
     line = process.stdout.readline()
     address = line.split(" at http://")[1].split("/")[0]
     host, port = address.rsplit(":", 1)
-    return process, Service(host, int(port))
+    return process, Service(host, int(port), process.pid)
 
 
 def stop_service(process: subprocess.Popen[str]) -> None:
     process.terminate()
-    process.wait(timeout=10)
+    process.wait(timeout=PATIENCE)
     assert process.stdout is not None
     process.stdout.close()
 

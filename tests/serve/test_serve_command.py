@@ -4,7 +4,7 @@ import signal
 import socket
 
 import pytest
-from serve_tools import start_service
+from serve_tools import PATIENCE, start_service
 
 from unmet.cli import main
 from unmet.cli._serve import serve
@@ -14,7 +14,7 @@ def test_an_interrupt_ends_it_quietly(run_folder):
     process, service = start_service(run_folder)
     assert service.ask("/api/places").status == 200
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=10)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert out == "Stopped.\n"
     assert process.returncode == 130
 

@@ -13,8 +13,9 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from serve_tools import Service, ask_app, start_service
+from serve_tools import PATIENCE, Service, ask_app, start_service
 
+from unmet.serve._connections import SEND_SECONDS, Connection
 from unmet.serve._guards import Limits, guarded
 from unmet.serve._hosts import Hosts
 from unmet.serve._server import Ready, prepare
@@ -33,12 +34,12 @@ def running(folder) -> Iterator[tuple[Ready, Service]]:
         yield ready, Service("127.0.0.1", ready.socket.getsockname()[1])
     finally:
         ready.server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 8.0) -> bool:
-    ends = time.monotonic() + seconds
+def wait_until(true: Callable[[], bool]) -> bool:
+    ends = time.monotonic() + PATIENCE
     while not true() and time.monotonic() < ends:
         time.sleep(0.02)
     return true()
@@ -66,8 +67,9 @@ def closed(client: socket.socket) -> bool:
 
 def test_a_new_client_takes_the_place_of_the_one_that_waits_longest(run_folder, monkeypatch):
     monkeypatch.setattr("unmet.serve._connections.CONNECTIONS", 6)
+    monkeypatch.setattr("unmet.serve._connections.HEAD_SECONDS", 10 * PATIENCE)
     with running(run_folder) as (ready, service), contextlib.ExitStack() as stack:
-        honest = http.client.HTTPConnection(service.host, service.port, timeout=5)
+        honest = http.client.HTTPConnection(service.host, service.port, timeout=PATIENCE)
         stack.callback(honest.close)
 
         def ask() -> int:
@@ -87,16 +89,19 @@ def test_a_new_client_takes_the_place_of_the_one_that_waits_longest(run_folder, 
 
 
 def test_a_client_that_never_reads_is_cut_off(run_folder, monkeypatch):
+    paused: list[Connection] = []
+    pause = Connection.pause_writing
+    monkeypatch.setattr(Connection, "pause_writing", lambda one: (paused.append(one), pause(one)))
     monkeypatch.setattr("unmet.serve._connections.SEND_SECONDS", 0.4)
+    monkeypatch.setattr("unmet.serve._connections.HEAD_SECONDS", 10 * PATIENCE)
     with running(run_folder) as (ready, service), connect(service, MANY * REQUEST):
-        held = ready.server.server_state.connections
-        assert wait_until(lambda: any(one._reading is not None for one in held))
-        assert wait_until(lambda: not held, seconds=4)
+        assert wait_until(lambda: bool(paused))
+        assert wait_until(lambda: not ready.server.server_state.connections)
 
 
 def test_a_client_that_reads_slowly_gets_everything(run_folder):
     with running(run_folder) as (_, service), connect(service, 40 * REQUEST) as client:
-        client.settimeout(5)
+        client.settimeout(PATIENCE)
         body = service.ask("/assets/what_if.js").body
         found = b""
         while found.count(body) < 40:
@@ -126,7 +131,8 @@ def test_answers_that_nobody_reads_leave_room_for_others():
 
     async def ask() -> int:
         deaf = [asyncio.create_task(app(scope, None, never)) for _ in range(5)]
-        await asyncio.sleep(0.05)
+        while len(held) < 7:  # two heads and two first parts; three that are refused at once
+            await asyncio.sleep(0.01)
         found = await asyncio.to_thread(ask_app, app, "/")
         for task in deaf:
             task.cancel()
@@ -146,9 +152,9 @@ def test_it_stops_quietly_among_clients_that_never_read(run_folder, how, code):
         time.sleep(2)  # until the answers that nobody reads fill all buffers
         process.send_signal(how)
         began = time.monotonic()
-        out, error = process.communicate(timeout=15)
+        out, error = process.communicate(timeout=PATIENCE)
     assert (out, error, process.returncode) == ("Stopped.\n", "", code)
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < SEND_SECONDS  # nobody waited for them
 
 
 SECONDS, DEAF, IDLE, HONEST = 60, 300, 1000, 20
@@ -237,7 +243,7 @@ def test_honest_clients_among_300_that_never_read_and_1000_that_ask_nothing(tmp_
         among = late(service, paths, SECONDS, DEAF, IDLE)
     finally:
         process.send_signal(signal.SIGINT)
-        out, error = process.communicate(timeout=15)
+        out, error = process.communicate(timeout=PATIENCE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert (out, error, process.returncode) == ("Stopped.\n", "", 130)
     assert among < AIM

@@ -5,11 +5,12 @@ import time
 from threading import Thread
 
 import pytest
-from serve_tools import Answered, ask_app
+from serve_tools import PATIENCE, Answered, ask_app
 
 from unmet.serve import make_app
 from unmet.serve._answers import Answers
 from unmet.serve._app import make_api
+from unmet.serve._connections import IDLE_SECONDS
 from unmet.serve._guards import Limits, guarded
 from unmet.serve._hosts import Hosts, allowed_hosts, resolve
 from unmet.serve._server import prepare
@@ -106,7 +107,7 @@ def test_no_path_opens_a_file(service, path):
 def send_large(service, head: bytes, chunk: bytes, total: int) -> tuple[int, bytes]:
     """Bytes of a body that could be sent, and what the server said."""
     sent, said = 0, b""
-    with socket.create_connection((service.host, service.port), timeout=10) as connection:
+    with socket.create_connection((service.host, service.port), timeout=PATIENCE) as connection:
         connection.sendall(head)
         try:
             while sent < total:
@@ -229,7 +230,7 @@ def test_a_mistake_of_ours_says_nothing_about_itself(run_folder, caplog):
 
 
 def test_an_answer_that_takes_too_long_is_given_up(run_folder):
-    (answered,) = ask_app(slow_app(run_folder, Limits(seconds=0.05), seconds=0.4), "/api/places")
+    (answered,) = ask_app(slow_app(run_folder, Limits(seconds=0.05), seconds=1.5), "/api/places")
     assert answered.status == 503
     assert "took too long" in answered.json["detail"]
 
@@ -242,7 +243,7 @@ def test_a_body_that_never_comes_is_not_waited_for(run_folder):
 
 
 def test_too_many_at_once_are_sent_away(run_folder):
-    app = slow_app(run_folder, Limits(requests=3), seconds=0.2)
+    app = slow_app(run_folder, Limits(requests=3), seconds=0.8)
     found: list[Answered] = ask_app(app, "/api/places", times=8)
     assert sorted(one.status for one in found) == [200] * 3 + [503] * 5
     assert all(one.headers["retry-after"] == "1" for one in found if one.status == 503)
@@ -283,7 +284,7 @@ def test_names_of_a_public_service():
 
 
 def test_a_head_that_never_ends_is_cut_off(run_folder, monkeypatch):
-    monkeypatch.setattr("unmet.serve._connections.HEAD_SECONDS", 0.4)
+    limit = "unmet.serve._connections.HEAD_SECONDS"
     ready = prepare(run_folder, port=0)
     thread = Thread(target=ready.run)
     thread.start()
@@ -291,16 +292,19 @@ def test_a_head_that_never_ends_is_cut_off(run_folder, monkeypatch):
         address = ("127.0.0.1", int(ready.address.rsplit(":", 1)[1].strip("/")))
         whole = b"GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for first, then in ((b"", b""), (b"GET / HTTP/1.1\r\nHost: loc", b""), (whole, b"GET / HT")):
-            with socket.create_connection(address, timeout=5) as connection:
+            # A whole request has all the time it needs; what follows it has not.
+            monkeypatch.setattr(limit, 10 * PATIENCE if then else 0.4)
+            with socket.create_connection(address, timeout=PATIENCE) as connection:
                 connection.sendall(first)
                 if then:
                     assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+                    monkeypatch.setattr(limit, 0.4)
                     connection.sendall(then)
                 began = time.monotonic()
                 while connection.recv(65536):
                     pass
-                assert time.monotonic() - began < 3
+                assert time.monotonic() - began < IDLE_SECONDS - 1
     finally:
         ready.server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
     assert not thread.is_alive()

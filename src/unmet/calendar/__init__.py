@@ -17,6 +17,7 @@ from unmet.calendar._periods import (
     next_periods,
 )
 from unmet.calendar._place_grid import PlaceGrid, lay_out
+from unmet.calendar._step import Step, in_words, step_of, step_of_seconds
 from unmet.calendar._zones import check_zone, local_seconds, utc_offset
 
 __all__ = [
@@ -25,9 +26,11 @@ __all__ = [
     "Calendar",
     "Periods",
     "PlaceGrid",
+    "Step",
     "check_zone",
     "day_start",
     "holiday_dates",
+    "in_words",
     "interval_seconds",
     "is_holiday",
     "lay_out",
@@ -40,6 +43,8 @@ __all__ = [
     "next_periods",
     "operating_day",
     "same_weekday",
+    "step_of",
+    "step_of_seconds",
     "utc_offset",
     "weekday",
 ]

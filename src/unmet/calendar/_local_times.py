@@ -19,10 +19,10 @@ class Calendar:
     Attributes
     ----------
     cell : kind of day (working day, Saturday, Sunday or holiday) and hour, 72 cells; by day the weekday, 7
-        cells.
-    week : hour of the week, 168; by day the weekday. A holiday is a Sunday.
+        cells; by week one cell.
+    week : hour of the week, 168; by day the weekday; by week 0. A holiday is a Sunday.
     day : local day as days since 1970.
-    hour, weekday : local; Monday is 0, on holidays too. By day, the hour is 0.
+    hour, weekday : local; Monday is 0, on holidays too. By day and week, the hour is 0.
     years : time in years since 1970, for trends.
     """
 
@@ -44,8 +44,9 @@ def weekday(day: Whole) -> Whole:
 def make_calendar(
     ds: NDArray[np.datetime64], zone: str, by: str, holiday: NDArray[np.float64] | None = None
 ) -> Calendar:
-    """Return the calendar of periods that start at `ds` (naive UTC), by ``"hour"`` or ``"day"``.
+    """Return the calendar of periods that start at `ds` (naive UTC), by a step such as ``"hour"``.
 
+    Steps shorter than a day have the cell of the hour in which they start.
     Periods where `holiday` is above 0 have the kind of day of a Sunday.
     """
     seconds = ds.astype("datetime64[s]").astype(np.int64)
@@ -56,6 +57,8 @@ def make_calendar(
     like = of_week if holiday is None else np.where(np.nan_to_num(holiday) > 0, 6, of_week)
     kind = np.maximum(like - 4, 0)
     years = seconds / (365.25 * 86_400)
+    if by == "week":
+        return Calendar(day * 0, day * 0, day, hour * 0, of_week, years, 1, 1)
     if by == "day":
         return Calendar(like, like, day, hour * 0, of_week, years, 7, 7)
     return Calendar(kind * 24 + hour, like * 24 + hour, day, hour, of_week, years, 72, 168)

@@ -19,7 +19,7 @@ def operating_day(calendar: Calendar, by: str) -> NDArray[np.int64]:
 
     The hours before four o'clock belong to the day before.
     """
-    return calendar.day - (calendar.hour < DAY_STARTS) if by == "hour" else calendar.day
+    return calendar.day - (calendar.hour < DAY_STARTS) if by not in ("day", "week") else calendar.day
 
 
 def day_start(day: date, zone: str, by: str) -> np.datetime64:

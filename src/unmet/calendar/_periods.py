@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.calendar._step import step_of
 from unmet.calendar._zones import check_zone
 from unmet.runs import naming_extras
 from unmet.tables import scratch
@@ -121,13 +122,21 @@ def make_periods(by: str, zone: str, first: int, last: int) -> Periods:
 
 
 def next_periods(last: np.datetime64, count: int, zone: str, by: str) -> NDArray[np.datetime64]:
-    """Return the starts of the `count` hours or days after the one that starts at `last` (naive UTC)."""
+    """Return the starts of the `count` periods after the one that starts at `last` (naive UTC).
+
+    Steps of at most an hour count elapsed time; longer ones go by the local clock.
+    """
+    step = step_of(by).seconds
     try:
-        if by == "hour":
-            return last + np.arange(1, count + 1) * np.timedelta64(3600 * 10**6, "us")
-        day = _local_date(int(last.astype("datetime64[s]").astype(np.int64)), zone)
-        midnights = [_midnight(day + timedelta(days=step), zone) for step in range(1, count + 1)]
-        return np.array(midnights, "datetime64[s]").astype("datetime64[us]")
+        if step <= 3600:
+            return last + np.arange(1, count + 1) * np.timedelta64(step * 10**6, "us")
+        second = int(last.astype("datetime64[s]").astype(np.int64))
+        clock = datetime.fromtimestamp(second, UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+        if second == _midnight(clock.date(), zone):  # a day that skips midnight starts at one
+            clock = datetime.combine(clock.date(), time.min)
+        local = [clock + timedelta(seconds=step * k) for k in range(1, count + 1)]
+        starts = [int(one.replace(tzinfo=ZoneInfo(zone)).timestamp()) for one in local]
+        return np.array(starts, "datetime64[s]").astype("datetime64[us]")
     except OverflowError:
         raise ValueError(f"horizon={count} runs beyond the calendar: ask for fewer periods") from None
 

@@ -23,6 +23,7 @@ class PlaceGrid:
     times : starts of all periods that occur (T,), naive UTC, ascending.
     place, period : of each row.
     zone : of the local clock.
+    in_order : whether rows come place by place, each with all periods in order.
     """
 
     ids: list[str]
@@ -30,6 +31,7 @@ class PlaceGrid:
     place: NDArray[np.int64]
     period: NDArray[np.int64]
     zone: str
+    in_order: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -39,6 +41,8 @@ class PlaceGrid:
     def complete(self) -> bool:
         """Whether there is exactly one row for each place and period."""
         cells = len(self.ids) * len(self.times)
+        if self.in_order:
+            return True
         if len(self.place) != cells:
             return False
         return bool((np.bincount(self.place * len(self.times) + self.period, minlength=cells) == 1).all())
@@ -46,6 +50,8 @@ class PlaceGrid:
     def matrix(self, values: Any) -> NDArray[Any]:
         """Return values as (places, periods); as floats with NaN where rows are missing."""
         values = np.asarray(values)
+        if self.in_order:
+            return values.reshape(self.shape)
         found = np.empty(self.shape, values.dtype) if self.complete else np.full(self.shape, np.nan)
         found[self.place, self.period] = values
         return found
@@ -65,10 +71,24 @@ class PlaceGrid:
 
 def lay_out(columns: Mapping[str, Any], zone: str) -> PlaceGrid:
     """Lay out the rows of a table with ``unique_id`` and ``ds`` (naive UTC), in whatever order they come."""
-    identity = np.asarray(columns["unique_id"])
-    times, period = np.unique(np.asarray(columns["ds"], "datetime64[us]"), return_inverse=True)
+    identity, ds = np.asarray(columns["unique_id"]), np.asarray(columns["ds"], "datetime64[us]")
     # Rows mostly come place by place: look up each run of equal ids once.
     fresh = np.ones(len(identity), dtype=bool)
     fresh[1:] = identity[1:] != identity[:-1]
-    ids, run = np.unique(identity[fresh].astype(str), return_inverse=True)
+    names = identity[fresh].astype(str)
+    ids, run = np.unique(names, return_inverse=True)
+    periods = len(identity) // max(len(ids), 1)
+    times = ds[:periods]
+    if (
+        periods > 0
+        and len(names) == len(ids)
+        and len(identity) == len(ids) * periods
+        and (names == ids).all()
+        and (np.diff(times) > np.timedelta64(0, "us")).all()
+        and fresh[::periods].all()
+        and (ds.reshape(-1, periods) == times).all()
+    ):
+        place, period = np.repeat(run, periods), np.tile(np.arange(periods), len(ids))
+        return PlaceGrid(ids.tolist(), times, place, period, zone, in_order=True)
+    times, period = np.unique(ds, return_inverse=True)
     return PlaceGrid(ids.tolist(), times, run[np.cumsum(fresh) - 1], period, zone)

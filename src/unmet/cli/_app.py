@@ -1,20 +1,12 @@
-"""The table of commands, and `main`, which runs one of them.
+"""The table of commands; the file of each is imported when somebody calls it."""
 
-Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
-"""
-
-import sys
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from unmet.cli._errors import usage_line
 from unmet.cli._help import Command, HelpContext, columns
-from unmet.cli._signals import stop_in_one_line
-from unmet.cli._terminal import printable
 
 # The command `name` is the function `name` in unmet.cli._name; EXAMPLE in that file ends its help.
 COMMANDS = {
@@ -28,24 +20,10 @@ COMMANDS = {
     "plan": "Plan stock: targets, moves between places, fleet size.",
     "report": "Write the report of a run.",
     "serve": "Show a run in the browser and answer what-if questions.",
+    "compare": "Find the best method for a table of your own.",
     "paper": "Reproduce the published experiments.",
     "completion": "Print the script that makes the Tab key complete commands and options.",
 }
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and exit with its code."""
-    called_by_shell = arguments is None
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] in ([], ["help"]):
-        arguments = [*arguments[1:2], "--help"]
-    try:
-        with stop_in_one_line(f"unmet {arguments[0]}", called_by_shell):
-            code = application().main(arguments, prog_name="unmet", standalone_mode=False, obj=arguments)
-    except typer.TyperException as wrong:
-        print(printable(usage_line(wrong)), file=sys.stderr)
-        raise SystemExit(2) from None
-    raise SystemExit(code or 0)
 
 
 def application() -> Any:

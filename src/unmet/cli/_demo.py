@@ -16,6 +16,7 @@ Noise = Literal[
     "skewed-right",
     "skewed-left",
     "student",
+    "laplace",
     "skewed-heteroskedastic",
     "varying-shape",
 ]

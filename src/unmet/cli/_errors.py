@@ -7,6 +7,8 @@ of an argument counts as one if it is written as a keyword ("give weather= too")
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shlex
 import sys
@@ -17,12 +19,14 @@ from typing import Any
 
 import typer
 
+from unmet.cli._signals import stopping
 from unmet.cli._terminal import printable
 
 # Arguments of the library whose option has a different name.
 OPTIONS = {
     "allow_hosts": "--allow-host",
     "h3_resolution": "--cells",
+    "max_rows": "--rows",
     "memory_limit": "--memory",
     "n_jobs": "--jobs",
     "networks": "--network",
@@ -62,7 +66,7 @@ def one_line(context: Any) -> Iterator[None]:
         print(f"{context.command_path}: {printable(' '.join(words.splitlines()))}", file=sys.stderr)
 
     def tell(message: Warning | str, *more: Any) -> None:
-        if not quiet:
+        if not quiet and not stopping():
             say(f"warning: {message}")
 
     with warnings.catch_warnings(), _no_progress() if quiet else nullcontext():
@@ -75,7 +79,7 @@ def one_line(context: Any) -> Iterator[None]:
         except BrokenPipeError:
             raise  # the reader has gone: Typer ends quietly
         except Exception as problem:
-            words = _words(problem, context)
+            words = None if stopping() else _words(problem, context)
             if words is None:
                 raise
             say(words)
@@ -109,6 +113,8 @@ def _words(problem: Exception, context: Any) -> str | None:
         return f"not enough memory ({problem or 'none is left'}); use less data or a larger machine."
     if _database_memory(problem):
         return "the database needs more memory than --memory allows; raise it."
+    if _disk_is_full(problem):
+        return "the disk is full, where results are written or in the temporary folder (TMPDIR); make room."
     if isinstance(problem, MissingExtraError):
         return str(problem)
     if (
@@ -164,6 +170,13 @@ def _database_memory(problem: BaseException | None) -> bool:
     if _of_database(problem) and type(problem).__name__ == "OutOfMemoryException":
         return True
     return _database_memory(problem.__cause__ or problem.__context__)
+
+
+def _disk_is_full(problem: BaseException) -> bool:
+    """Whether there was no room for a file that has no better explanation of its own."""
+    if isinstance(problem, OSError):
+        return problem.errno == errno.ENOSPC and problem.strerror == os.strerror(errno.ENOSPC)
+    return _of_database(problem) and os.strerror(errno.ENOSPC) in str(problem)
 
 
 def _config_of(context: Any, parameter: Any) -> str:

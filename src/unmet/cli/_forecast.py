@@ -26,8 +26,10 @@ def forecast(
         found = made.columns("forecast")
         places = len(set(found["unique_id"]))
         periods, expected = len(found["ds"]) // places, found["mean"].sum()
+        words = made.words
+        where = f"at {places:,} {words.place if places == 1 else words.places}"
         Console(highlight=False).print(
-            f"Expected demand in the next {periods:,} {made.by}s: {expected:,.0f} rides "
-            f"at {places:,} {'place' if places == 1 else 'places'}."
+            f"Expected demand in the next {periods:,} {words.period}s: {expected:,.0f} {words.noun} "
+            f"{where.replace('at', 'of') if words.own else where}."
         )
         print(f"Written: {printable(folder / 'forecast.parquet')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -59,6 +60,11 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         lists = [one for one in self.params if getattr(one, "multiple", False) and one.metavar == "FILE…"]
+        paths = [name for one in self.params if _is_path(one) for name in one.opts]
+        for before, value in pairwise(["", *args]):
+            # What an unset variable of the shell leaves. It would mean the folder that one is in.
+            if value == "" and (before in paths or not before.startswith("-")):
+                raise typer.BadParameter("an empty path: name a file or folder", ctx=ctx)
         try:
             return super().parse_args(ctx, spread(args, [name for one in lists for name in one.opts]))
         except typer.TyperException as error:
@@ -85,6 +91,10 @@ class Command(TyperCommand):
         for title, rows in groups.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def _is_path(parameter: Any) -> bool:
+    return any(word in str(parameter.metavar) for word in ("FILE", "DIR"))
 
 
 def _metavar(argument: Any) -> str:

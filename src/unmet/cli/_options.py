@@ -17,10 +17,38 @@ def group(title: str) -> Callable[..., Any]:
 
 
 in_files, in_places, in_demand = group("Files"), group("Places and periods"), group("Demand")
-in_plan, in_reading = group("Plan"), group("Reading")
+in_plan, in_reading, in_own = group("Plan"), group("Reading"), group("Your own table")
 
+OwnPanel = Annotated[
+    Path | None,
+    in_own(
+        "--panel",
+        metavar="FILE",
+        help="Instead of trips: a panel of `unmet panel`, or your own table (CSV, Parquet) of unique_id, ds, "
+        "y and one of exposure, censored, threshold.",
+    ),
+]
+Noun = Annotated[
+    str | None,
+    in_own(
+        metavar="WORD",
+        show_default="units; rides in a panel of `unmet panel`",
+        help="What the panel counts, in the plural, for instance sales.",
+    ),
+]
+OwnTimes = Annotated[
+    Literal["local", "utc"] | None,
+    in_files(
+        metavar="local|utc",
+        show_default="local; utc in a CSV file of `unmet panel`",
+        help="Whether times are local or UTC.",
+    ),
+]
 Trips = Annotated[
     list[Path], typer.Argument(metavar="TRIPS…", help="Trip files or folders in any known layout.")
+]
+MaybeTrips = Annotated[
+    list[Path] | None, typer.Argument(metavar="TRIPS…", help="Trip files or folders in any known layout.")
 ]
 RunFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder that `unmet run` or `unmet fit` wrote.")
@@ -98,7 +126,12 @@ Covariates = Annotated[
 ]
 Horizon = Annotated[
     int | None,
-    in_demand(min=1, metavar="N", show_default="168 hours or 28 days", help="Number of periods to forecast."),
+    in_demand(
+        min=1,
+        metavar="N",
+        show_default="a week; by day 28 days, by week 13 weeks",
+        help="Number of periods to forecast.",
+    ),
 ]
 SelfCheck = Annotated[
     bool,
@@ -107,7 +140,7 @@ SelfCheck = Annotated[
         help="Hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.",
     ),
 ]
-Seed = Annotated[int, in_demand(min=0, metavar="N", help="Seed of every random draw.")]
+Seed = Annotated[int, in_demand(min=0, max=2**32 - 1, metavar="N", help="Seed of every random draw.")]
 
 Fleet = Annotated[
     int | None,
@@ -143,7 +176,8 @@ ColumnsOption = Annotated[
     in_reading(
         "--columns",
         metavar="FIELD=COLUMN,…",
-        help="Name the columns of trips in an unknown layout, for instance start=Departure,station=From.",
+        help="Name the columns of trips in an unknown layout, for instance start=Departure,station=From; of "
+        "a panel, for instance y=sold,exposure=in_stock.",
     ),
 ]
 StatusColumns = Annotated[
@@ -203,7 +237,12 @@ MaxGap = Annotated[
 MaxRejectShare = Annotated[
     float, in_reading(metavar="SHARE", help="Stop if a larger share of rows cannot be read.")
 ]
-Memory = Annotated[str, in_reading(metavar="SIZE", help="Memory limit of the database.")]
+Memory = Annotated[
+    str,
+    in_reading(
+        metavar="SIZE", help="Memory limit of the database; parts of the fit run side by side as it allows."
+    ),
+]
 
 Cache = Annotated[
     bool,
@@ -219,7 +258,9 @@ Replace = Annotated[
         "--replace", help="Start over if the folder holds a different run. Files can be added without it."
     ),
 ]
-Jobs = Annotated[int, typer.Option(metavar="N", help="Number of worker processes; -1 means one per core.")]
+Jobs = Annotated[
+    int, typer.Option(metavar="N", help="Number of processes or threads; -1 means one per core.")
+]
 Config = Annotated[
     Path | None,
     typer.Option(

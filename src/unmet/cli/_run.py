@@ -1,5 +1,7 @@
 """`unmet run`: one command from trips to decisions."""
 
+import typer
+
 from unmet.cli import _options as options
 
 EXAMPLE = (
@@ -7,15 +9,20 @@ EXAMPLE = (
     "--zone America/New_York -o out"
 )
 
+_OF_THE_COMMAND = ("context", "config", "as_json", "quiet")
+
 
 def run(
-    trips: options.Trips,
+    context: typer.Context,
     output: options.Folder,
+    trips: options.MaybeTrips = None,
+    panel: options.OwnPanel = None,
+    noun: options.Noun = None,
     status: options.Status = None,
     stations: options.Stations = None,
     weather: options.Weather = None,
     zone: options.Zone = None,
-    times: options.Times = "local",
+    times: options.OwnTimes = None,
     by: options.ByHourOrDay = "hour",
     hubs: options.Hubs = None,
     cells: options.Cells = None,
@@ -51,10 +58,14 @@ def run(
 ) -> None:
     """Go from trips and feeds to latent demand, lost rides, a forecast, a plan and a report.
 
+    With --panel it starts from a table of your own, such as sales with the share of time in stock.
+
     Runs panel, fit, forecast, plan and report in one folder. Run it again and it repeats only the steps whose
     inputs or options changed. Add trip or status files to the same command and it reads only those.
     """
-    given = {name: value for name, value in locals().items() if name not in ("config", "as_json", "quiet")}
+    given = {name: value for name, value in locals().items() if name not in _OF_THE_COMMAND}
+    if not trips and panel is None:
+        raise typer.BadParameter("missing argument 'TRIPS…', or --panel FILE", ctx=context)
     from unmet import pipeline
     from unmet.cli._run_summary import tell
 

@@ -62,6 +62,12 @@ def _shape(x2: Floats) -> Floats:
     return np.clip(np.exp(1 + x2), 0.5, 20.0)
 
 
+def _laplace_quantile(theta: float, x2: Floats) -> Floats:
+    """Return quantiles of scale 1/√2, which has standard deviation 1."""
+    beyond = np.log(2 * min(theta, 1 - theta)) / np.sqrt(2)
+    return np.full(x2.size, beyond if theta < 0.5 else -beyond)
+
+
 def _student_quantile(theta: float, x2: Floats) -> Floats:
     from scipy.special import stdtrit
 
@@ -96,6 +102,10 @@ NOISES = {
     "student": Noise(
         draw=lambda random, x2: random.standard_t(3, x2.size) / np.sqrt(3),
         quantile=_student_quantile,
+    ),
+    "laplace": Noise(
+        draw=lambda random, x2: random.laplace(0, 1 / np.sqrt(2), x2.size),
+        quantile=_laplace_quantile,
     ),
     "skewed-heteroskedastic": Noise(
         draw=lambda random, x2: _spread(x2) * _draw_gamma(random, _two(x2)),

@@ -91,10 +91,10 @@ def make_synthetic(noise: str = "gaussian", n: int = 1000, seed: int = 42) -> Sy
     ----------
     noise
         The paper's "gaussian" N(0, 1), "heteroskedastic" (1 + x2)·N(0, 1) and "mixture" 0.75·N(0, 1) +
-        0.25·N(0, 2²). Five more are not conditionally Gaussian and have mean 0 and standard deviation about
+        0.25·N(0, 2²). Six more are not conditionally Gaussian and have mean 0 and standard deviation about
         1: "skewed-right" and "skewed-left" (gamma of shape 2), "student" (t with 3 degrees of freedom),
-        "skewed-heteroskedastic" (gamma of shape 2, scale |1 + x2|/√2), and "varying-shape" (gamma of shape
-        e^(1 + x2), clipped to [0.5, 20]).
+        "laplace", "skewed-heteroskedastic" (gamma of shape 2, scale |1 + x2|/√2), and "varying-shape" (gamma
+        of shape e^(1 + x2), clipped to [0.5, 20]).
     n
         Number of rows.
     seed

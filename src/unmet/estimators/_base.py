@@ -1,9 +1,8 @@
-"""What all estimators share: check data, fit with the trainer, predict, score, save."""
+"""The shell of all estimators: store, check, observe; predict, score, complete, save."""
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,37 +12,50 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unmet.censoring import Observed, Side, observe, refuse_mask
 from unmet.estimators._checks import (
-    check_mask,
+    check_lengths,
     check_seed,
     check_weights,
     dense,
     is_plain,
     seen_loss,
-    warn_all_censored,
     warn_if_never_reached,
 )
-from unmet.estimators._fitted import Fitted, Member
-from unmet.estimators._prepare import Prepared, prepare
-from unmet.estimators._settings import Settings, check_number, check_quantiles
-from unmet.networks import split
-from unmet.training import Trained, train
+from unmet.estimators._settings import check_coverage, check_number, check_quantiles
+
+Floats = NDArray[np.float64]
 
 
 class CensoredRegressor(RegressorMixin, BaseEstimator):
-    """Base of the estimators. A subclass turns its parameters into `Settings`."""
+    """Base of the estimators: dataclasses, so that their parameters are stored and nothing else.
 
-    # Pipelines and searches pass thresholds, flags and validation rows along with the rows by default.
-    __metadata_request__fit = dict.fromkeys(("threshold", "censored", "lower", "upper", "validation"), True)
+    A subclass says how it checks its parameters, fits checked rows, and packs what it has fitted. `fitted_`
+    has `levels`, `parametric` (a quantile at every level) and `quantiles(X, levels)`.
+    """
+
+    # Pipelines and searches pass thresholds, flags and bounds along with the rows by default.
+    __metadata_request__fit = dict.fromkeys(("threshold", "censored", "lower", "upper"), True)
     __metadata_request__score = dict.fromkeys(("threshold", "censored", "lower", "upper"), True)
 
-    progress: bool | None
     quantiles: Sequence[float]
     side: Side
     random_state: Any
+    fitted_: Any
 
     @abstractmethod
-    def _settings(self) -> Settings:
-        """Return the checked parameters."""
+    def _check_parameters(self) -> None:
+        """Raise ValueError unless every parameter has a value that it may have."""
+
+    @abstractmethod
+    def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
+        """Fit to checked rows."""
+
+    @abstractmethod
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return plain data and arrays that describe what was fitted."""
+
+    @abstractmethod
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Restore what `_pack` returned, and take all arrays. Raise ValueError if they do not fit."""
 
     def fit(
         self,
@@ -51,7 +63,6 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         y: ArrayLike | None = None,
         threshold: ArrayLike | None = None,
         censored: ArrayLike | None = None,
-        validation: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         lower: ArrayLike | None = None,
@@ -69,69 +80,25 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             is censored if y has reached its threshold. With side="both" a pair (floor, cap), or shape (n, 2).
         censored : boolean array of shape (n,), optional
             Flags of the censored rows. Without `threshold`, the thresholds of the other rows are unknown.
-        validation : boolean array of shape (n,), optional
-            Rows that only decide when to stop; `fit` does not train on them.
         sample_weight : array of shape (n,), optional
             A row of weight 2 counts as two equal rows, a row of weight 0 not at all.
         lower, upper : arrays of shape (n,), optional
             Instead of y: bounds on the latent value of each row. Equal bounds are exact rows, an infinite
             bound leaves that side open. `side` then follows from the bounds.
         """
-        from unmet.runs import progress
-
-        settings = self._settings()
+        self._check_parameters()
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        prepared = self._prepare(settings, X, y, validation, sample_weight, **told)
-        results = {}
-        with progress(len(prepared.jobs), "fit", "network", shown=self.progress) as bar:
-            for tag, trained in train(prepared.jobs):
-                results[tag] = trained
-                bar.advance(1)
-        return self._finish(prepared, results, settings)
+        rows, observed, weight = self._observe(X, y, sample_weight, **told)
+        self._fit_observed(np.asarray(rows, np.float64), observed, weight, check_seed(self.random_state))
+        return self
 
-    def _prepare(
-        self,
-        settings: Settings,
-        X: Any,
-        y: Any,
-        validation: Any,
-        sample_weight: Any,
-        random_state: Any = None,
-        **told: Any,
-    ) -> Prepared:
-        """Check the data and return the training jobs."""
-        X, observed = self._observe(X, y, settings.side, **told)
-        rows = len(observed)
-        if observed.side != settings.side:
-            settings = replace(settings, side=observed.side)
-        weight = None if sample_weight is None else check_weights(sample_weight, rows)
-        mask = None if validation is None else check_mask(validation, rows)
-        if observed.censored.all():
-            warn_all_censored(observed)
-        table = np.asarray(X, np.float64)
-        seed = check_seed(self.random_state if random_state is None else random_state)
-        if settings.loss == "ipcw":
-            table, observed, weight, mask = self._weigh(table, observed, weight, mask, settings, seed)
-        return prepare(table, observed, weight, mask, settings, seed)
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, **told: Any
+    ) -> tuple[NDArray[Any], Observed, Floats | None]:
+        """Return checked columns, observations and weights, and record what the columns are.
 
-    def _weigh(
-        self, X: Any, observed: Observed, weight: Any, mask: Any, settings: Settings, seed: int
-    ) -> tuple[Any, Observed, Any, Any]:
-        """Return the uncensored rows with the inverse of their chance to be seen as weights."""
-        from unmet.estimators._inverse_weights import inverse_weights
-
-        if observed.side == "both" and observed.censored.any():
-            raise ValueError("loss='ipcw' needs rows that are open on the same side: use loss='censored'")
-        if observed.censored.all():
-            raise ValueError("loss='ipcw' needs uncensored rows, and every row is censored")
-        seen = observed.mirrored() if observed.side == "left" else observed
-        weights, self.ipcw_ = inverse_weights(X, seen, weight, settings.censoring, seed)
-        rows = ~observed.censored
-        exact = observe(observed.observed[rows], threshold=None, side=settings.side)
-        return X[rows], exact, weights[rows], None if mask is None else mask[rows]
-
-    def _observe(self, X: Any, y: Any, side: Side, **told: Any) -> tuple[Any, Observed]:
-        """Return checked columns and observations, and record what the columns are."""
+        Columns that are numbers already stay as they are: a large table is not copied.
+        """
         refuse_mask(X, "X")
         refuse_mask(y, "y")
         X = dense(X)
@@ -142,56 +109,21 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             X = validate_data(self, X, dtype=np.float64)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        observed = observe(y, side=side, **told)
-        if len(X) != len(observed):
-            name = "y" if y is not None else "lower"
-            raise ValueError(f"X has {len(X)} rows but {name} has {len(observed)}")
+        observed = observe(y, side=self.side, **told)
+        check_lengths(X, observed, y)
         self.told_censoring_ = observed.kind != "none"
         warn_if_never_reached(observed)
-        return X, observed
+        weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
+        return X, observed, weight
 
-    def _finish(
-        self, prepared: Prepared, results: dict[tuple[int, int], Trained], settings: Settings
-    ) -> Self:
-        """Keep the best restart of every network."""
-        members, histories = [], []
-        for group in range(1 + max(group for group, _ in results)):
-            restarts = [(result.loss, tag) for tag, result in results.items() if tag[0] == group]
-            # NaN loses to any finite loss; ties go to the first start.
-            _, tag = min(restarts, key=lambda item: (not np.isfinite(item[0]), item[0], item[1]))
-            job = next(job for job in prepared.jobs if job.tag == tag)
-            best = results[tag]
-            if not np.isfinite(best.weights).all():
-                raise ValueError(
-                    "training diverged: lower learning_rate, set clip_norm, or keep standardise=True"
-                )
-            members.append(Member(job.spec.model, prepared.members[group], best.weights))
-            histories.append(
-                {"loss": best.history[:, 0], "validation_loss": best.history[:, 1]}
-                if job.spec.stop_rows
-                else {"loss": best.history[:, 0]}
-            )
-        self.fitted_ = Fitted(
-            tuple(members),
-            prepared.scaling,
-            monotone=not isinstance(settings.head, str) or settings.head != "free",
-            parametric=settings.parametric,
-            side=prepared.side,
-        )
-        self.history_ = histories[0] if settings.joint and len(histories) == 1 else histories
-        self.n_iter_ = max(len(history["loss"]) for history in histories)
-        return self
-
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Return the median of the latent value, shape (n,), or the only quantile if there is just one."""
         levels = self._fitted().levels
         if len(levels) == 1:
             return self.predict_quantiles(X)[:, 0]
         return self.predict_quantiles(X, quantiles=(0.5,))[:, 0]
 
-    def predict_quantiles(
-        self, X: ArrayLike, quantiles: Sequence[float] | None = None
-    ) -> NDArray[np.float64]:
+    def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] | None = None) -> Floats:
         """Return quantiles of the latent value, shape (n, K), in the order of `quantiles`.
 
         Levels between fitted ones are interpolated, linearly in normal scores. Levels outside the fitted
@@ -206,10 +138,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             )
         return fitted.quantiles(self._inputs(X), wanted)
 
-    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.float64]:
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Floats:
         """Return the lower and upper ends of the central interval, shape (n, 2)."""
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
+        check_coverage(coverage)
         tail = round((1 - coverage) / 2, 12)
         return self.predict_quantiles(X, quantiles=(tail, 1 - tail))
 
@@ -242,16 +173,14 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
                 stacklevel=2,
             )
         quantiles = self.predict_quantiles(X)
-        observed = observe(
-            y, threshold=threshold, censored=censored, lower=lower, upper=upper, side=self.side
-        )
-        if len(quantiles) != len(observed):
-            raise ValueError(f"X has {len(quantiles)} rows but y has {len(observed)}")
+        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        observed = observe(y, side=self.side, **told)
+        check_lengths(quantiles, observed, y)
         losses = seen_loss(observed, quantiles, np.asarray(self.quantiles, np.float64))
         weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
         return -float(np.average(losses.mean(axis=1), weights=weight))
 
-    def sample(self, X: ArrayLike, n_draws: int = 1, random_state: Any = None) -> NDArray[np.float64]:
+    def sample(self, X: ArrayLike, n_draws: int = 1, random_state: Any = None) -> Floats:
         """Return draws of the latent value, shape (n, n_draws), from the predicted quantiles.
 
         Between fitted levels, and beyond the last ones, quantiles are linear in normal scores.
@@ -274,7 +203,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         upper: ArrayLike | None = None,
         n_draws: int | None = None,
         random_state: Any = None,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return latent values: y where it is exact, and an estimate where it is only a bound.
 
         The estimate is the mean of the predicted distribution beyond the bound (between the bounds), shape
@@ -290,63 +219,28 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         if n_draws is not None:
             check_number("n_draws", n_draws, 1, whole=True)
         rows = self._inputs(X)
-        observed = observe(
-            y, threshold=threshold, censored=censored, lower=lower, upper=upper, side=self.side
-        )
-        if len(rows) != len(observed):
-            raise ValueError(f"X has {len(rows)} rows but y has {len(observed)}")
+        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        observed = observe(y, side=self.side, **told)
+        check_lengths(rows, observed, y)
         random = np.random.RandomState(check_seed(random_state))
         return complete_rows(self, rows, observed, n_draws, random)
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a folder: arrays as safetensors, everything else as JSON."""
+        from unmet.estimators._files import pack
         from unmet.runs import save_model
 
         self._fitted()
-        save_model(path, *self._packed())
+        save_model(path, *pack(self))
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what `save` writes."""
-        from unmet.estimators._files import pack
-
-        return pack(self)
-
-    def _fitted(self) -> Fitted:
+    def _fitted(self) -> Any:
         check_is_fitted(self, "fitted_")
         return self.fitted_
 
-    def _inputs(self, X: Any) -> NDArray[np.float64]:
+    def _inputs(self, X: Any) -> Floats:
         refuse_mask(X, "X")
         with np.errstate(over="ignore", invalid="ignore"):  # the check sums all values, such as 1e308 − 1e308
             return validate_data(self, dense(X), dtype=np.float64, reset=False)
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Slopes of a linear network with head="free", in the user's units, shape (K, columns)."""
-        return self._linear()[0]
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Intercepts of a linear network with head="free", shape (K,)."""
-        return self._linear()[1]
-
-    def _linear(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        fitted = self._fitted()
-        spec = fitted.members[0].spec
-        if spec.network.kind != "linear" or spec.head != "free":
-            raise AttributeError("coef_ and intercept_ exist only for network='linear' with head='free'")
-        parts = [split(spec, member.weights) for member in fitted.members]
-        weight = np.concatenate([part["body.layers[0].weight"] for part in parts]).astype(np.float64)
-        scaling = fitted.scaling
-        slopes = weight[:, : self.n_features_in_] * (scaling.y_scale / scaling.x_scale)
-        bias = np.zeros(len(weight))
-        if spec.intercept:
-            bias = np.concatenate([part["body.layers[0].bias"] for part in parts]).astype(np.float64)
-        bias = scaling.y_center + scaling.y_scale * bias - slopes @ scaling.x_center
-        if fitted.side == "left":
-            slopes, bias = -slopes[::-1], -bias[::-1]
-        asked = [fitted.levels.index(level) for level in check_quantiles(self.quantiles)]
-        return slopes[asked], bias[asked]  # the fit may include a grid of other levels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

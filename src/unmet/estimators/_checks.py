@@ -8,25 +8,28 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_random_state
 
 from unmet.censoring import Observed, refuse_mask
+from unmet.estimators._settings import check_number
 from unmet.losses import doubly_censored_tilted_loss, interval_tilted_loss
 
 # With fewer rows, chance may leave all thresholds unreached.
 _FEW = 30
+_ARRAYS = (np.ndarray, np.memmap)
+_BLOCK = 2**16  # rows of a table that are checked at a time
 _NUMBERS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
 
 
 def is_plain(X: Any, y: Any) -> bool:
     """Return True for arrays that need no conversion: scikit-learn's check costs more than a small fit."""
     return (
-        type(X) is np.ndarray
-        and type(y) is np.ndarray
+        type(X) in _ARRAYS
+        and type(y) in _ARRAYS
         and X.dtype in _NUMBERS
         and y.dtype in _NUMBERS
         and X.ndim == 2
         and y.ndim == 1
         and X.shape[0] == y.shape[0] > 1
         and X.shape[1] > 0
-        and bool(np.isfinite(X).all())
+        and all(np.isfinite(X[begin : begin + _BLOCK]).all() for begin in range(0, len(X), _BLOCK))
     )
 
 
@@ -38,6 +41,35 @@ def seen_loss(
         floor, cap = (limit[:, None] for limit in observed.limits)
         return doubly_censored_tilted_loss(observed.observed[:, None], quantiles, levels, floor, cap)
     return interval_tilted_loss(observed.lower[:, None], observed.upper[:, None], quantiles, levels)
+
+
+def check_lengths(X: Any, observed: Observed, y: Any) -> None:
+    if len(X) != len(observed):
+        name = "lower" if y is None else "y"
+        raise ValueError(f"X has {len(X)} rows but {name} has {len(observed)}")
+
+
+def refuse_two_sided(observed: Observed, what: str, instead: str) -> None:
+    """Raise ValueError if censored rows are not all open on the same side."""
+    if observed.side == "both" and observed.censored.any():
+        raise ValueError(f"{what} needs rows that are all open on the same side: use {instead}")
+
+
+def refuse_all_censored(observed: Observed) -> None:
+    if observed.censored.all():
+        raise ValueError(
+            "every row is censored: no quantile is identified without rows that show their value"
+        )
+
+
+def check_jobs(n_jobs: Any) -> int:
+    """Return a number of processes or threads, or raise ValueError."""
+    from unmet.runs import available_cores
+
+    if n_jobs == -1:
+        return available_cores()
+    check_number("n_jobs", n_jobs, 1, whole=True)
+    return int(n_jobs)
 
 
 def dense(X: Any) -> Any:

@@ -3,13 +3,12 @@
 Importing this module imports neither scikit-learn nor JAX.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib import import_module
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from unmet.censoring import Side
 from unmet.runs import ModelFileError, check_shape, load_model
 
 # Estimators that may be loaded, and their modules. A file never names a module to import.
@@ -21,6 +20,7 @@ _ESTIMATORS = {
     "LinearCensoredQuantiles": "unmet.estimators.linear",
     "TobitRegressor": "unmet.estimators._tobit",
 }
+_CUSTOM = {"custom": True}  # stands for a network that only the caller has
 # What model.json holds, by kind of estimator. Trees and conformal models check the rest when they are opened.
 _PARAMETERS = {"*": "any"}
 _BOTH = {
@@ -34,36 +34,44 @@ _NETWORKS = {**_BOTH, "levels": [["share"]], "y_center": "number", "y_scale": "n
 _LINEAR = {**_BOTH, "rows": "count", "censored_share": "number"}
 
 
-def pack(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return description and arrays of a fitted network."""
-    from unmet.networks import split
+def describe(estimator: Any) -> dict[str, Any]:
+    """Return name and parameters of an estimator as plain data."""
+    parameters = estimator.get_params(deep=False)
+    if type(estimator).__name__ == "Conformal":
+        del parameters["estimator"]  # described on its own
+    plain = {name: to_plain(name, value) for name, value in parameters.items()}
+    return {"estimator": type(estimator).__name__, "parameters": plain}
 
-    fitted = estimator.fitted_
-    arrays = {"x_center": fitted.scaling.x_center, "x_scale": fitted.scaling.x_scale}
-    for index, member in enumerate(fitted.members):
-        for name, array in split(member.spec, member.weights).items():
-            arrays[f"member{index}.{name}"] = array
+
+def construct(config: dict[str, Any]) -> Any:
+    """Return an unfitted estimator from what `describe` returned."""
+    kind = getattr(import_module(_ESTIMATORS[config["estimator"]]), config["estimator"])
+    return kind(**{name: from_plain(value) for name, value in config["parameters"].items()})
+
+
+def pack(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return description and arrays of a fitted estimator."""
+    own, arrays = estimator._pack()
     names = getattr(estimator, "feature_names_in_", None)
     config = {
-        "estimator": type(estimator).__name__,
-        "parameters": {
-            name: to_plain(name, value) for name, value in estimator.get_params(deep=False).items()
-        },
+        **describe(estimator),
         "columns": int(estimator.n_features_in_),
         "column_names": None if names is None else [str(name) for name in names],
-        "levels": [list(member.levels) for member in fitted.members],
-        "y_center": float(fitted.scaling.y_center),
-        "y_scale": float(fitted.scaling.y_scale),
-        "epochs": int(estimator.n_iter_),
-        "side": fitted.side,
+        **own,
     }
-    known = getattr(estimator, "likelihood_", None)
-    if known is not None:
-        undetermined = np.isnan(known.covariance)
-        arrays["covariance"] = np.where(undetermined, 0.0, known.covariance)
-        arrays["undetermined"] = undetermined
-        config["likelihood"] = {name: value for name, value in asdict(known).items() if name != "covariance"}
     return config, arrays
+
+
+def rebuild(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Return the estimator from what `pack` returned. Raise ValueError or the like if it does not fit."""
+    estimator = construct(config)
+    estimator._unpack(config, arrays)
+    if arrays:
+        raise ValueError(f"unknown arrays {sorted(arrays)}")
+    estimator.n_features_in_ = config["columns"]
+    if config["column_names"] is not None:
+        estimator.feature_names_in_ = np.array(config["column_names"], dtype=object)
+    return estimator
 
 
 def load(path: Any, network: Any = None) -> Any:
@@ -87,7 +95,7 @@ def load(path: Any, network: Any = None) -> Any:
         inner = _check_description(config)
     except ValueError as error:
         raise ModelFileError(f"{path}: {error}; save the model again with this version") from None
-    custom = inner["parameters"].get("network") == {"custom": True}
+    custom = inner["parameters"].get("network") == _CUSTOM
     if custom and network is None:
         raise ValueError("this model was fitted with a custom network: pass the same callable as network=")
     if not custom and network is not None:
@@ -115,79 +123,30 @@ def _check_description(config: dict[str, Any]) -> dict[str, Any]:
 
 def _open(path: str, config: dict[str, Any], arrays: dict[str, np.ndarray], network: Any) -> Any:
     """Build the estimator from checked files."""
-    if config["estimator"] == "Conformal":
-        from unmet.estimators.conformal._saved import restore as restore_conformal
-
-        return restore_conformal(path, config, arrays, lambda inner, own: _open(path, inner, own, network))
-    if config["estimator"] == "LinearCensoredQuantiles":
-        from unmet.estimators.linear._saved import restore
-
-        return restore(path, config, arrays)
-    if _ESTIMATORS[config["estimator"]] == "unmet.estimators.trees":
-        from unmet.estimators.trees._saved import restore as restore_trees
-
-        return restore_trees(path, config, arrays)
-    from unmet.estimators._fitted import Fitted, Member
-    from unmet.estimators._prepare import model_spec
-    from unmet.estimators._scaling import Scaling
-    from unmet.networks import layout
-
-    kind = getattr(import_module(_ESTIMATORS[config["estimator"]]), config["estimator"])
     try:
-        parameters = {name: from_plain(value) for name, value in config["parameters"].items()}
-        if network is not None:
-            parameters["network"] = network
-        estimator = kind(**parameters)
-        if config["side"] not in get_args(Side):
-            raise ValueError(f"unknown side {config['side']!r}")
-        settings = replace(estimator._settings(), side=config["side"])
-        columns = config["columns"]
-        members = []
-        for index, levels in enumerate(config["levels"]):
-            spec = model_spec(settings, columns, tuple(levels))
-            plan = layout(spec)
-            found = [arrays.pop(f"member{index}.{name}") for name in plan.names]
-            fitting = [array.shape == shape for array, shape in zip(found, plan.shapes)]
-            if not all(fitting) or any(array.dtype != np.float32 for array in found):
-                raise ValueError("the shapes of the weights do not match the parameters")
-            weights = np.concatenate([array.ravel() for array in found])
-            members.append(Member(spec, tuple(levels), weights))
-        known = None
-        if "likelihood" in config:
-            from unmet.estimators._likelihood import Likelihood
-
-            covariance = np.where(arrays.pop("undetermined"), np.nan, arrays.pop("covariance"))
-            if covariance.ndim != 2 or abs(len(covariance) - columns - 1) > 1:
-                raise ValueError("the shape of the covariance does not match the parameters")
-            known = Likelihood(covariance, **config["likelihood"])
-        center, scale = arrays.pop("x_center"), arrays.pop("x_scale")
-        if center.shape != (columns,) or scale.shape != (columns,) or arrays:
-            raise ValueError("the arrays do not match the parameters")
-        if center.dtype != np.float64 or scale.dtype != np.float64:
-            raise ValueError("the units of the columns are not numbers")
+        return rebuild(_with_network(config, network), arrays)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(
             f"{path}: the files do not describe a fitted {config['estimator']}: {error}"
         ) from error
-    estimator.fitted_ = Fitted(
-        tuple(members),
-        Scaling(center, scale, config["y_center"], config["y_scale"]),
-        monotone=settings.head != "free",
-        parametric=settings.parametric,
-        side=settings.side,
+
+
+def _with_network(value: Any, network: Any) -> Any:
+    """Return the description with the caller's network wherever the model had a custom one."""
+    if value == _CUSTOM:
+        return network
+    return (
+        {key: _with_network(item, network) for key, item in value.items()}
+        if isinstance(value, dict)
+        else value
     )
-    if known is not None:
-        estimator.likelihood_ = known
-    estimator.n_features_in_ = columns
-    estimator.n_iter_ = config["epochs"]
-    if config["column_names"] is not None:
-        estimator.feature_names_in_ = np.array(config["column_names"], dtype=object)
-    return estimator
 
 
 def to_plain(name: str, value: Any) -> Any:
     if name == "network" and callable(value):
-        return {"custom": True}
+        return _CUSTOM
+    if name == "censoring" and callable(value):
+        return "forest"  # only `fit` needs the callable
     if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
         return None  # a generator has advanced, and the fitted model does not need it
     if name == "head" and not isinstance(value, str):

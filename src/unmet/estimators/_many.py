@@ -5,30 +5,30 @@ from itertools import count, islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._checks import check_jobs
+from unmet.estimators._network import NetworkRegressor
 from unmet.estimators._prepare import Prepared
 from unmet.estimators._settings import Settings
+from unmet.estimators._stacks import prepare_many
 from unmet.training import Job, Trained, train
 
 if TYPE_CHECKING:
     from unmet.runs import Parcel, Parcels
 
-    Task = tuple[CensoredRegressor, Parcel, Parcels]
+    Task = tuple[NetworkRegressor, Parcel, Parcels]
 
-_TOLD = ("threshold", "censored", "lower", "upper")
-_DATA = ("X", "y", *_TOLD, "validation", "sample_weight", "random_state")
 # Problems per task of a worker: enough to keep its slots full, few enough to share the work evenly.
 _MOST_PER_TASK = 2048
 _FEWEST_PER_TASK = 64
 
 
 def fit_many(
-    estimator: CensoredRegressor,
+    estimator: NetworkRegressor,
     problems: Iterable[dict[str, Any]],
     *,
     n_jobs: int = 1,
     progress: bool | None = None,
-) -> list[CensoredRegressor]:
+) -> list[NetworkRegressor]:
     """Fit one estimator to many problems: the same bits as one `fit` each, many times faster.
 
     Parameters
@@ -51,19 +51,20 @@ def fit_many(
 
 
 def iter_fit_many(
-    estimator: CensoredRegressor,
+    estimator: NetworkRegressor,
     problems: Iterable[dict[str, Any]],
     *,
     n_jobs: int = 1,
     progress: bool | None = None,
-) -> Iterator[tuple[int, CensoredRegressor]]:
+) -> Iterator[tuple[int, NetworkRegressor]]:
     """Yield (index, fitted estimator) as fits finish. Memory does not grow with the number of problems."""
     from unmet import runs
 
     total = len(problems) if hasattr(problems, "__len__") else None  # type: ignore[arg-type]
-    workers = runs.available_cores() if n_jobs == -1 else n_jobs
-    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
-        raise ValueError(f"n_jobs must be a whole number of at least 1, or -1 for all cores, not {n_jobs!r}")
+    workers = check_jobs(n_jobs)
+    if not isinstance(estimator, NetworkRegressor):
+        name = type(estimator).__name__
+        raise ValueError(f"fit_many trains networks: fit {name} to one problem at a time")
     with runs.progress(total, "fit", "problem", shown=progress) as bar:
         if workers == 1:
             for index, fitted in _fit_here(estimator, enumerate(problems)):
@@ -119,21 +120,14 @@ def _fit_chunk(task: "Task") -> "Parcel":
 
 
 def _fit_here(
-    estimator: CensoredRegressor, problems: Iterable[tuple[int, dict[str, Any]]]
-) -> Iterator[tuple[int, CensoredRegressor]]:
+    estimator: NetworkRegressor, problems: Iterable[tuple[int, dict[str, Any]]]
+) -> Iterator[tuple[int, NetworkRegressor]]:
     """Feed the jobs of all problems to the trainer and reassemble the finished networks."""
-    waiting: dict[int, tuple[int, CensoredRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
-    parameters = estimator.get_params(deep=False)
-    common = estimator._settings()
+    waiting: dict[int, tuple[int, NetworkRegressor, Prepared, Settings, dict[Any, Trained]]] = {}
     numbers = count()
 
     def jobs() -> Iterator[Job]:
-        for index, problem in problems:
-            try:
-                one, settings = _copy(estimator, parameters, common, problem)
-                prepared = one._prepare(settings, **{name: problem.get(name) for name in _DATA})
-            except ValueError as error:
-                raise ValueError(f"problem {index}: {error}") from error
+        for index, one, settings, prepared in prepare_many(estimator, problems):
             number = next(numbers)
             waiting[number] = (index, one, prepared, settings, {})
             for job in prepared.jobs:
@@ -145,20 +139,3 @@ def _fit_here(
         if len(results) == len(prepared.jobs):
             del waiting[number]
             yield index, one._finish(prepared, results, settings)
-
-
-def _copy(
-    estimator: CensoredRegressor, parameters: dict[str, Any], common: Settings, problem: dict[str, Any]
-) -> tuple[CensoredRegressor, Settings]:
-    """Return an unfitted copy for one problem. scikit-learn's clone costs more than a small fit."""
-    one = type(estimator).__new__(type(estimator))
-    one.__dict__.update(parameters)
-    special = {name: value for name, value in problem.items() if name not in _DATA}
-    if "X" not in problem or not ("y" in problem or ("lower" in problem and "upper" in problem)):
-        raise ValueError("each problem must be a dict with X and y, or with X, lower and upper")
-    if problem.get("random_state") is not None:
-        one.random_state = problem["random_state"]
-    if not special:
-        return one, common
-    one.set_params(**special)
-    return one, one._settings()

@@ -1,49 +1,33 @@
-"""Turn data and settings into training jobs."""
+"""Turn data and settings into training jobs, for a stack of problems of equal shape at once.
 
+A stack of one takes the same steps in the same order, so that its jobs are the same to the bit.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import ceil, gcd
+from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, mirror_levels
-from unmet.estimators._rows import canonical_rows
-from unmet.estimators._scaling import Scaling, find_scaling, without_outliers
-from unmet.estimators._screen import scale_columns
+from unmet.estimators._programs import find_l2, find_scale_ridge, fitted_levels, full_batch, program_spec
+from unmet.estimators._rows import canonical_rows, distinct_rows
+from unmet.estimators._scaling import Scaling, Units, find_units, without_outliers
+from unmet.estimators._screen import PLENTY, scale_columns
 from unmet.estimators._settings import Settings
-from unmet.networks import LocationScale, ModelSpec, NetworkSpec, TobitShape, layout
-from unmet.training import (
-    Hyper,
-    Job,
-    ProgramSpec,
-    blank,
-    padded_batches,
-    padded_columns,
-    padded_rows,
-    slots,
-    views,
-)
+from unmet.networks import LocationScale, TobitShape, layout
+from unmet.training import Hyper, Job, blank
 
-# batch_size="auto": full batch up to this many rows, then mini-batches of _AUTO_BATCH.
-_FULL_BATCH_ROWS = 16384
-_AUTO_BATCH = 2048
-# Gradient steps if max_epochs is None.
-_AUTO_STEPS = 2000
-_LEAST_EPOCHS = 10
-# Columns of the table beside the features: y, cap, flag, validation.
-_OWN = 4
+Floats = NDArray[np.float64]
+
 # Automatic stopping: an MLP on a full batch becomes this many networks, each stopped on rows it did not see.
 _FOLDS = 5
-_FOLD_EPOCHS = 200
 # With fewer rows nothing is held out.
 _LEAST_HELD_OUT_ROWS = 20
-# Automatic penalties. A linear network's is this times columns per row: right if all of y is signal, and
-# too weak to do harm otherwise.
-_LINEAR_L2, _MLP_L2 = 0.5, 0.001
-# Below this many rows the ridge of a scale network grows.
-_RIDGE_ROWS = 300
+# Rows of a table that are gathered at a time.
+_BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -61,36 +45,138 @@ class Prepared:
     side: Side  # of the data as given
 
 
-def fitted_levels(settings: Settings, kind: str) -> tuple[float, ...]:
-    """Return the levels to fit: the requested ones, and a grid if the model needs one."""
-    levels = set(settings.quantiles)
-    if isinstance(settings.head, LocationScale):
-        levels |= set(settings.head.grid)
-    elif kind in ("flags", "intervals") and settings.loss == "censored" and isinstance(settings.head, str):
-        levels |= set(LocationScale().grid)
-    return tuple(sorted(levels))
+@dataclass(frozen=True)
+class _Terms:
+    """What is minimised, and the columns beside the features: each of shape (problems, rows)."""
+
+    objective: str
+    levels: tuple[float, ...]
+    settings: Settings
+    y: Floats
+    cap: Floats
+    flag: Floats
+    floor: Floats | None  # if two-sided
+
+    def columns(self) -> list[Floats]:
+        return [*([] if self.floor is None else [self.floor]), self.y, self.cap, self.flag]
+
+
+class _Features:
+    """Columns of X in canonical order, (problems, columns, rows), a block of rows at a time."""
+
+    def __init__(self, X: NDArray[Any], index: NDArray[np.intp]) -> None:
+        self.X, self.index = X, index
+        self.only = self._gather(slice(None)) if index.shape[1] <= _BLOCK else None
+
+    def blocks(self, end: int) -> Iterator[tuple[slice, Floats]]:
+        """Yield the first `end` rows in blocks."""
+        if self.only is not None:
+            yield slice(0, end), self.only[:, :, :end]
+            return
+        for begin in range(0, end, _BLOCK):
+            part = slice(begin, min(begin + _BLOCK, end))
+            yield part, self._gather(part)
+
+    def _gather(self, part: slice) -> Floats:
+        problems, rows, columns = self.X.shape
+        place = self.index[:, part] + (np.arange(problems) * rows)[:, None]
+        found = self.X.reshape(-1, columns).take(place.ravel(), axis=0)
+        found = found.reshape(problems, -1, columns).swapaxes(1, 2)
+        return np.ascontiguousarray(found, np.float64)
 
 
 def prepare(
-    X: NDArray[np.float64],
+    X: NDArray[Any],
     observed: Observed,
-    weight: NDArray[np.float64] | None,
+    weight: Floats | None,
     validation: NDArray[np.bool_] | None,
     settings: Settings,
     seed: int,
 ) -> Prepared:
     """Do everything between data and trainer: canonical rows, split, scaling, padding."""
-    side = observed.side
-    mirrored = side == "left"
-    if mirrored:  # q_θ of y is −q_{1−θ} of −y, so one implementation serves both sides
+    held = None if validation is None else validation[None]
+    (found,) = prepare_stack(X[None], observed, weight, held, settings, [seed])
+    assert found is not None
+    return found
+
+
+def prepare_stack(
+    X: NDArray[Any],
+    observed: Observed,
+    weight: Floats | None,
+    validation: NDArray[np.bool_] | None,
+    settings: Settings,
+    seeds: Sequence[int],
+) -> list[Prepared | None]:
+    """Prepare problems of equal shape and kind. None stands for one that must be prepared alone.
+
+    Parameters
+    ----------
+    X : array (problems, rows, columns)
+    observed : their rows one after the other, all of one `kind`.
+    weight : array (rows,), of a single problem.
+    validation : array (problems, rows), optional
+    """
+    side, alone = observed.side, len(X) == 1
+    terms = _terms(observed, settings, X.shape[:2])
+    settings = terms.settings
+    own = [*terms.columns(), np.zeros(X.shape[:2]) if validation is None else validation.astype(np.float64)]
+    if alone:
+        kept, share = canonical_rows(X[0], [column[0] for column in own], weight)
+        index, used = kept[None], np.arange(1)
+    else:
+        index, distinct = distinct_rows(X, own)
+        share, used = np.full(X.shape[1], 1 / X.shape[1]), np.flatnonzero(distinct)
+    rows = index.shape[1]
+    folds = _folds(rows, validation, settings)
+    if folds > 1 and not alone:
+        return [None] * len(X)
+    held = None
+    if folds == 1 and _holds_out(rows, validation, settings):
+        held = _held_out(index, validation, settings, seeds)
+        stop = np.count_nonzero(held, axis=1)
+        wrong = (stop == 0) | (stop == rows)
+        if alone and wrong[0]:
+            raise ValueError(
+                "validation must leave some rows to train on and some to stop on, but it holds "
+                f"{int(stop[0])} of {rows} distinct rows: change it, or set patience=None to train on all"
+            )
+        used = used[~wrong[used]]
+        used = used[stop[used] == stop[used[:1]]]
+    found: list[Prepared | None] = [None] * len(X)
+    if not len(used):
+        return found
+    train = rows
+    if held is not None:  # training rows first
+        place = np.argsort(held, axis=1, kind="stable")
+        index = np.take_along_axis(index, place, axis=1)
+        train = rows - int(stop[used[0]])
+        if alone:
+            share = share[place[0]]
+    if len(used) < len(X):
+        X, index = X[used], index[used]
+    features = _Features(X, index)
+    terms = _in_order(terms, used, index)
+    jobs = _jobs(features, terms, share, train, folds, settings, [seeds[int(i)] for i in used], side)
+    for number, prepared in zip(used, jobs):
+        found[number] = prepared
+    return found
+
+
+def _terms(observed: Observed, settings: Settings, shape: tuple[int, int]) -> _Terms:
+    """Return what is minimised. q_θ of y is −q_{1−θ} of −y, so one implementation serves both sides."""
+    if observed.side == "left":
         observed = observed.mirrored()
-    kind = observed.kind
-    two_sided = observed.side == "both"
-    if two_sided and settings.loss == "published":
-        raise ValueError("loss='published' is for one side only: use loss='censored' for a floor and a cap")
-    if two_sided:
+    kind, floor = observed.kind, None
+    flag = observed.censored.astype(np.float64)
+    if observed.side == "both":
+        if settings.loss == "published":
+            raise ValueError(
+                "loss='published' is for one side only: use loss='censored' for a floor and a cap"
+            )
         floor, cap = (observed.lower, observed.upper) if kind == "intervals" else observed.limits
         objective = "intervals" if kind == "intervals" else "quantile"
+        flag = observed.direction
     elif settings.loss == "published" and kind != "none":
         cap = np.where(observed.censored, observed.observed, np.inf)
         objective = "quantile"
@@ -106,82 +192,108 @@ def prepare(
             "joint=False needs threshold= beside censored=, because the weights of flagged rows use all "
             "quantiles together: pass threshold=, or set joint=True or loss='published'"
         )
-    own = _OWN + two_sided  # columns that are not features
-    table = np.empty((len(observed), X.shape[1] + own))
-    table[:, :-own] = X
-    table[:, -4], table[:, -3], table[:, -2] = observed.observed, cap, observed.censored
-    if two_sided:
-        table[:, -5], table[:, -2] = floor, observed.direction
-    table[:, -1] = False if validation is None else validation
-    index, share = canonical_rows(table, weight)
-    if validation is not None:
-        validation = validation[index]
-    folds = _folds(len(index), validation, settings)
-    held = None if folds > 1 else _held_out(len(index), validation, settings, seed)
-    if held is not None:  # training rows first
-        place = np.argsort(held, kind="stable")
-        index, share = index[place], share[place]
-    train = len(index) if held is None else len(index) - int(np.count_nonzero(held))
-    columns = table[index].T  # features, then floor if two-sided, y, cap, flag, validation
-    scaling, location, scale = find_scaling(
-        columns[:-own, :train],
-        columns[-4, :train],
-        share[:train],
-        bool(columns[-2, :train].any()),
-        settings.standardise,
-        robust=isinstance(settings.head, LocationScale),
-    )
-    if settings.fixed_scale is not None:
-        scale = settings.fixed_scale / (scaling.y_scale or 1.0)
-
     levels = fitted_levels(settings, kind)
-    if mirrored:
-        levels = mirror_levels(levels)
+    y, cap, flag = (column.reshape(shape) for column in (observed.observed, cap, flag))
+    floor = None if floor is None else floor.reshape(shape)
+    return _Terms(objective, levels, settings, y, cap, flag, floor)
+
+
+def _in_order(terms: _Terms, used: NDArray[np.intp], index: NDArray[np.intp]) -> _Terms:
+    """Return the columns of the used problems with their rows in the order of the index."""
+
+    def ordered(column: Floats) -> Floats:
+        return np.take_along_axis(column[used], index, axis=1)
+
+    floor = None if terms.floor is None else ordered(terms.floor)
+    return replace(terms, y=ordered(terms.y), cap=ordered(terms.cap), flag=ordered(terms.flag), floor=floor)
+
+
+def _jobs(
+    features: _Features,
+    terms: _Terms,
+    share: Floats,
+    train: int,
+    folds: int,
+    settings: Settings,
+    seeds: Sequence[int],
+    side: Side,
+) -> Iterator[Prepared]:
+    """Yield the jobs of each problem. Rows are in canonical order, those to train on first."""
+    count, rows = terms.y.shape
+    columns, weight = features.X.shape[2], share[:train] / share[:train].sum()
+    seen = terms.y[:, :train]
+    robust = isinstance(settings.head, LocationScale)
+    tame = without_outliers(seen, weight) if robust else seen
+    censored = (terms.flag[:, :train] != 0).any(axis=1)
+    units = find_units(lambda: features.blocks(train), tame, weight, censored, settings.standardise)
+    levels = mirror_levels(terms.levels) if side == "left" else terms.levels
     members = (levels,) * folds if settings.joint else tuple((level,) for level in levels)
-    stop = len(index) - train if folds == 1 else ceil(train / folds)
-    rows = train if folds == 1 else train - train // folds
-    shape = (X.shape[1], rows, stop)
-    spec, epochs = _program_spec(settings, objective, two_sided, *shape, members[0], folds)
-    seen = columns[-4, :train]
-    span = max(float(seen.max() - seen.min()), scaling.y_scale, 1e-12)
-    if objective == "intervals":  # where the unseen mass of open rows goes
-        ends = columns[[-5, -3]][np.isfinite(columns[[-5, -3]])]
-        columns[-5][np.isinf(columns[-5])] = ends.min() - span
-        columns[-3][np.isinf(columns[-3])] = ends.max() + span
-    far = (float(seen.max()) + span - scaling.y_center) / (scaling.y_scale or 1.0)
-    numbers = layout(spec.model).noise
-    l2 = _l2(settings, X.shape[1], rows)
-    rates = (settings.learning_rate, l2, settings.clip_norm, far, location, scale)
-    ridge = _scale_ridge(settings, rows)
-    varying = _scale_columns(settings, columns[:, :train], share[:train], scaling)
-    jobs: list[Job] = []
+    stop = rows - train if folds == 1 else ceil(train / folds)
+    training = train if folds == 1 else train - train // folds
+    shape = (columns, training, stop)
+    two_sided = terms.floor is not None
+    spec, epochs = program_spec(settings, terms.objective, two_sided, *shape, members[0], folds)
+    y_unit = np.where(units.y_scale == 0, 1.0, units.y_scale)
+    most, least = seen.max(axis=1), seen.min(axis=1)
+    span = np.maximum(np.maximum(most - least, units.y_scale), 1e-12)
+    if two_sided and terms.objective == "intervals":
+        _close(terms, span)
+    hyper = np.empty((count, len(Hyper._fields)))
+    l2 = find_l2(settings, columns, training)
+    scale = units.scale if settings.fixed_scale is None else settings.fixed_scale / y_unit
+    hyper[:, :3] = settings.learning_rate, l2, settings.clip_norm
+    hyper[:, 3], hyper[:, 4], hyper[:, 5] = (most + span - units.y_center) / y_unit, units.location, scale
+    hyper[:, 7] = find_scale_ridge(settings, training)
+    varying: Any = 1
+    if robust and settings.network.kind == "linear":
+        varying = _scale_columns(features, terms.flag[:, :train], tame, weight, units)
+    single = len(members) * settings.n_restarts == 1
+    jobs: list[list[Job]] = [[] for _ in seeds]
     for group, member in enumerate(members):
+        if group == 0 or folds > 1:
+            floats, integers, problem = blank(spec, count)
+            problem.real[:, :columns], problem.scaling[:, :columns] = 1, varying
+            _fill(problem, spec.batches, features, terms, share, _parts(group, folds, train, rows), units)
         for restart in range(settings.n_restarts):
-            if not jobs or (folds > 1 and restart == 0):
-                floats, integers, problem = blank(spec)
-                problem.real[: X.shape[1]], problem.scaling[: X.shape[1]] = 1, varying
-                used, held_out = _parts(group, folds, train, len(index))
-                _fill(problem.train, spec.batches, columns[:, used], share[used], scaling)
-                if spec.stop_rows:
-                    _fill(problem.stop, 1, columns[:, held_out], share[held_out], scaling)
-            else:
-                floats, integers = floats.copy(), integers.copy()
-                problem = views(spec, floats, integers)
             first = group * 65536 + restart
-            problem.hyper[:] = Hyper(*rates, 0.5 if restart else 0.0, ridge)
-            integers[:] = (first, seed, epochs, settings.patience or epochs)
-            problem.levels[:] = member
-            if numbers:
-                bits = np.random.Philox(key=np.array([first, seed], np.uint64))
-                np.random.Generator(bits).standard_normal(numbers, np.float32, out=problem.noise)
-            jobs.append(Job((group, restart), spec, floats, integers))
-    return Prepared(tuple(jobs), members, scaling, side)
+            hyper[:, 6] = 0.5 if restart else 0.0
+            problem.hyper[:], problem.levels[:] = hyper, member
+            integers[:, 0], integers[:, 1] = first, seeds
+            integers[:, 2:] = epochs, settings.patience or epochs
+            if layout(spec.model).noise:
+                _draw(first, seeds, problem.noise)
+            for number in range(count):
+                own = (floats[number], integers[number])
+                jobs[number].append(
+                    Job((group, restart), spec, *(own if single else (part.copy() for part in own)))
+                )
+    for number, mine in enumerate(jobs):
+        yield Prepared(tuple(mine), members, units.scaling(number), side)
+
+
+def _draw(first: int, seeds: Sequence[int], noise: NDArray[np.float32]) -> None:
+    """Write standard normal numbers that depend on `first` and the seed of each problem alone."""
+    bits = np.random.Philox(key=np.zeros(2, np.uint64))
+    numbers, state = np.random.Generator(bits), bits.state
+    for seed, row in zip(seeds, noise):
+        state["state"]["key"][:] = first, seed
+        bits.state = state  # a new generator for each would cost four times as much
+        numbers.standard_normal(dtype=np.float32, out=row)
+
+
+def _close(terms: _Terms, span: Floats) -> None:
+    """Put open ends of intervals beyond all data: there the unseen mass of their rows goes."""
+    assert terms.floor is not None
+    for floor, cap, far in zip(terms.floor, terms.cap, span):
+        ends = np.concatenate([floor[np.isfinite(floor)], cap[np.isfinite(cap)]])
+        floor[np.isinf(floor)] = ends.min() - far
+        cap[np.isinf(cap)] = ends.max() + far
 
 
 def _folds(rows: int, validation: NDArray[np.bool_] | None, settings: Settings) -> int:
     """Return how many networks share the rows, each without one part: five for an MLP as it comes."""
     automatic = settings.auto_stop and validation is None and settings.network.kind == "mlp"
-    return _FOLDS if automatic and rows >= _LEAST_HELD_OUT_ROWS and _full_batch(settings, rows) else 1
+    return _FOLDS if automatic and rows >= _LEAST_HELD_OUT_ROWS and full_batch(settings, rows) else 1
 
 
 def _parts(group: int, folds: int, train: int, rows: int) -> tuple[Any, Any]:
@@ -192,146 +304,83 @@ def _parts(group: int, folds: int, train: int, rows: int) -> tuple[Any, Any]:
     return np.flatnonzero(~part), np.flatnonzero(part)
 
 
-def _l2(settings: Settings, columns: int, rows: int) -> float:
-    if not settings.auto_l2 or not isinstance(settings.head, LocationScale):
-        return settings.l2
-    return {"linear": _LINEAR_L2 * columns / rows, "mlp": _MLP_L2}.get(settings.network.kind, 0.0)
-
-
-def _scale_ridge(settings: Settings, rows: int) -> float:
-    if not isinstance(settings.head, LocationScale):
-        return 0.0
-    return settings.head.scale_ridge * max(1.0, _RIDGE_ROWS / rows)
-
-
 def _scale_columns(
-    settings: Settings, columns: NDArray[np.float64], share: NDArray[np.float64], scaling: Scaling
-) -> Any:
+    features: _Features, flag: Floats, y: Floats, weight: Floats, units: Units
+) -> NDArray[np.bool_]:
     """Return which columns a scale network may use. Residuals of a line say so for linear networks only."""
-    if not isinstance(settings.head, LocationScale) or settings.network.kind != "linear":
-        return True
-    features = columns[: len(scaling.x_center)]
-    x = (features - scaling.x_center[:, None]) / scaling.x_scale[:, None]
-    y = (without_outliers(columns[-4], share) - scaling.y_center) / (scaling.y_scale or 1.0)
-    return scale_columns(x, y, columns[-2] == 1, share)  # floors and intervals count as seen
+    count, rows = y.shape
+    columns = features.X.shape[2]
+    if rows >= PLENTY * columns:
+        return np.ones((count, columns), bool)
+    _, block = next(features.blocks(rows))
+    x = (block - units.x_center[:, :, None]) / units.x_scale[:, :, None]
+    y = (y - units.y_center[:, None]) / np.where(units.y_scale == 0, 1.0, units.y_scale)[:, None]
+    hidden = flag == 1  # floors and intervals count as seen
+    return np.array([scale_columns(x[i], y[i], hidden[i], weight) for i in range(count)])
+
+
+def _holds_out(rows: int, validation: NDArray[np.bool_] | None, settings: Settings) -> bool:
+    automatic = settings.auto_stop and rows >= _LEAST_HELD_OUT_ROWS
+    return validation is not None or settings.patience is not None or automatic
 
 
 def _held_out(
-    rows: int, validation: NDArray[np.bool_] | None, settings: Settings, seed: int
-) -> NDArray[np.bool_] | None:
-    """Return the mask of rows that decide when to stop, or None if all rows train."""
-    automatic = settings.auto_stop and rows >= _LEAST_HELD_OUT_ROWS
-    if validation is None and settings.patience is None and not automatic:
-        return None
-    held = validation
-    if held is None:
-        held = np.zeros(rows, bool)
-        count = min(max(1, round(settings.validation_fraction * rows)), rows - 1)
-        held[np.random.RandomState(seed).permutation(rows)[:count]] = True
-    if held.all() or not held.any():
-        raise ValueError(
-            "validation must leave some rows to train on and some to stop on, but it holds "
-            f"{int(held.sum())} of {rows} distinct rows: change it, or set patience=None to train on all"
-        )
+    index: NDArray[np.intp],
+    validation: NDArray[np.bool_] | None,
+    settings: Settings,
+    seeds: Sequence[int],
+) -> NDArray[np.bool_]:
+    """Return the masks of rows that decide when to stop, (problems, rows)."""
+    if validation is not None:
+        return np.take_along_axis(validation, index, axis=1)
+    held = np.zeros(index.shape, bool)
+    rows = index.shape[1]
+    count = min(max(1, round(settings.validation_fraction * rows)), rows - 1)
+    for mask, seed in zip(held, seeds):
+        mask[np.random.RandomState(seed).permutation(rows)[:count]] = True
     return held
 
 
-def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
-    """Return the network for this many columns. By default an LSTM reads all, one feature per step."""
-    if network.kind != "lstm":
-        return network
-    steps, features = network.sequence
-    if steps == 0:
-        steps, features = columns, 1
-    if steps * features > columns:
-        raise ValueError(
-            f"sequence=({steps}, {features}) needs {steps * features} columns, but X has {columns}: "
-            "shorten sequence or add columns"
-        )
-    return replace(network, sequence=(steps, features))
-
-
-def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> ModelSpec:
-    """Return the model for data with this many columns."""
-    network = complete_network(settings.network, columns)
-    padded = padded_columns(columns) if network.kind in ("linear", "mlp") else columns
-    negated = settings.side == "left" and settings.initialiser == "ones"
-    return ModelSpec(
-        network,
-        settings.head,
-        padded,
-        len(levels),
-        settings.initialiser,
-        settings.intercept,
-        negated,
-        levels if isinstance(settings.head, LocationScale) else (),
-    )
-
-
-@lru_cache(maxsize=4096)
-def _program_spec(
-    settings: Settings,
-    objective: str,
-    two_sided: bool,
-    columns: int,
-    rows: int,
-    stop_rows: int,
-    levels: tuple[float, ...],
-    folds: int,
-) -> tuple[ProgramSpec, int]:
-    """Return the program for a problem of this shape, and its number of epochs."""
-    model = model_spec(settings, columns, levels)
-    if _full_batch(settings, rows):
-        batches, size = 1, padded_rows(rows)
-    else:
-        size = _AUTO_BATCH if settings.batch_size == "auto" else int(settings.batch_size or 0)
-        batches = padded_batches(ceil(rows / size))
-    epochs = settings.max_epochs or max(_LEAST_EPOCHS, ceil(_AUTO_STEPS / batches))
-    if folds > 1:
-        epochs = _FOLD_EPOCHS
-    spec = ProgramSpec(
-        model=model,
-        objective=objective,
-        rows=size * batches,
-        stop_rows=padded_rows(stop_rows) if stop_rows else 0,
-        batches=batches,
-        segments=gcd(size, 16) if batches > 1 else 1,
-        slots=slots(size, _activations(model)),
-        schedule=settings.schedule,
-        smoothing=float(settings.smoothing),
-        two_sided=two_sided,
-    )
-    return spec, epochs
-
-
-def _full_batch(settings: Settings, rows: int) -> bool:
-    batch = settings.batch_size
-    return rows <= _FULL_BATCH_ROWS if batch == "auto" else not isinstance(batch, int) or batch >= rows
-
-
-def _activations(model: ModelSpec) -> int:
-    """Return the number of floats that one row keeps alive in a training step."""
-    network = model.network
-    body = model.columns + sum(network.hidden) + 2 * network.units * network.sequence[0]
-    scale = sum(model.head.scale_hidden) if isinstance(model.head, LocationScale) else 0
-    return body + scale + 3 * model.levels
-
-
 def _fill(
-    rows: Any, batches: int, columns: NDArray[np.float64], share: NDArray[np.float64], scaling: Scaling
+    problem: Any,
+    batches: int,
+    features: _Features,
+    terms: _Terms,
+    share: Floats,
+    parts: tuple[Any, Any],
+    units: Units,
 ) -> None:
     """Write rows in the network's units. Mini-batches get equal numbers of real rows."""
-    count, total = columns.shape[1], len(rows.y)
-    place: Any = slice(0, count)
-    if batches > 1:
-        number = np.arange(count)
-        place = (number % batches) * (total // batches) + number // batches
-    unit = scaling.y_scale or 1.0
-    features = columns[: len(scaling.x_center)]
-    rows.x[: len(features), place] = (features - scaling.x_center[:, None]) / scaling.x_scale[:, None]
-    rows.y[place] = (columns[-4] - scaling.y_center) / unit
-    rows.cap[place] = (columns[-3] - scaling.y_center) / unit
-    rows.censored[place] = columns[-2]
-    if rows.floor is not None:
-        rows.floor[place] = (columns[-5] - scaling.y_center) / unit
-    rows.weight[place] = share / share.sum()
+    columns = features.X.shape[2]
+    position = np.arange(terms.y.shape[1])
+    unit = np.where(units.y_scale == 0, 1.0, units.y_scale)[:, None]
+    center = units.y_center[:, None]
+    for target, part, size in ((problem.train, parts[0], batches), (problem.stop, parts[1], 1)):
+        if target is None:
+            continue
+        chosen = position[part]
+        total, count = target.y.shape[1], len(chosen)
+        place: Any = slice(0, count)
+        if size > 1:
+            number = np.arange(count)
+            place = (number % size) * (total // size) + number // size
+        target.y[:, place] = (terms.y[:, part] - center) / unit
+        target.cap[:, place] = (terms.cap[:, part] - center) / unit
+        target.censored[:, place] = terms.flag[:, part]
+        if terms.floor is not None:
+            target.floor[:, place] = (terms.floor[:, part] - center) / unit
+        target.weight[:, place] = share[part] / share[part].sum()
+        slots = np.empty(len(position), np.intp)
+        slots[chosen] = np.arange(total)[place]
+        inside = np.zeros(len(position), bool)
+        inside[chosen] = True
+        for rows, block in features.blocks(len(position)):
+            mine = inside[rows]
+            if not mine.any():
+                continue
+            scaled = block - units.x_center[:, :, None]
+            scaled /= units.x_scale[:, :, None]
+            if isinstance(part, slice) and size == 1 and features.only is not None:
+                target.x[:, :columns, :count] = scaled[:, :, part]
+            else:
+                target.x[:, :columns, slots[rows][mine]] = scaled[:, :, mine]

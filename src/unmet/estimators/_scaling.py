@@ -1,9 +1,12 @@
 """Scaling: from the user's units to those the network sees, and back."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 # The square of anything larger overflows.
 _LARGEST = 1e150
@@ -32,41 +35,74 @@ class Scaling:
         return self.y_center + self.y_scale * values.astype(np.float64)
 
 
-def find_scaling(
-    columns: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    censored: bool,
+@dataclass(frozen=True)
+class Units:
+    """The scalings of a stack of problems, and how y looks in the units the networks see."""
+
+    x_center: Floats  # (problems, columns)
+    x_scale: Floats
+    y_center: Floats  # (problems,)
+    y_scale: Floats
+    location: Floats
+    scale: Floats
+
+    def scaling(self, number: int) -> Scaling:
+        y = float(self.y_center[number]), float(self.y_scale[number])
+        return Scaling(self.x_center[number], self.x_scale[number], *y)
+
+
+def find_units(
+    blocks: Callable[[], Iterator[tuple[slice, Floats]]],
+    y: Floats,
+    weight: Floats,
+    censored: NDArray[np.bool_],
     standardise: bool,
-    robust: bool = False,
-) -> tuple[Scaling, float, float]:
-    """Return the scaling, and the location and scale of y in the units the network sees."""
-    for name, values in (("X", columns), ("y", y)):
-        if max(values.max(), -values.min()) > _LARGEST:
-            raise ValueError(f"{name} has values beyond {_LARGEST:g}: use larger units")
-    weight = weight / weight.sum()
-    if robust:
-        y = without_outliers(y, weight)
-    center = float(weight @ y)
-    spread = float(np.sqrt(weight @ np.square(y - center)))
-    if spread <= 1e-12 * abs(center):  # one value, up to rounding
-        spread = 0.0
-        center = float(y[0])
+) -> Units:
+    """Return the scalings of problems that share row weights, which sum to one.
+
+    Sums run along the rows of one problem, so that they do not depend on the others.
+
+    Parameters
+    ----------
+    blocks : yields rows and the columns there, (problems, columns, rows).
+    y : array (problems, rows)
+    censored : array (problems,): whether a problem has censored rows.
+    """
+    _check_size("y", y)
+    center = np.sum(y * weight, axis=1)
+    spread = np.sqrt(np.sum(np.square(y - center[:, None]) * weight, axis=1))
+    flat = spread <= 1e-12 * np.abs(center)  # one value, up to rounding
+    spread[flat], center[flat] = 0.0, y[flat, 0]
+    x_center: Floats = np.zeros(1)
+    for rows, columns in blocks():
+        _check_size("X", columns)
+        x_center = x_center + np.sum(columns * weight[rows], axis=2)
     if not standardise:
-        none = np.zeros(len(columns)), np.ones(len(columns))
-        return Scaling(*none, 0.0, 1.0), center, spread or 1.0
-    x_center = columns @ weight
-    x_scale = np.sqrt(np.square(columns - x_center[:, None]) @ weight)
+        none = np.zeros_like(x_center), np.ones_like(x_center), np.zeros_like(center), np.ones_like(center)
+        return Units(*none, center, np.where(flat, 1.0, spread))
+    x_scale: Floats = np.zeros(1)
+    for rows, columns in blocks():
+        x_scale = x_scale + np.sum(np.square(columns - x_center[:, :, None]) * weight[rows], axis=2)
+    x_scale = np.sqrt(x_scale)
     x_scale[x_scale <= 1e-12 * np.abs(x_center)] = 1.0  # also where both are zero
-    if spread == 0.0 and censored:  # the bounds are equal by chance; latent values differ
-        spread = abs(center) or 1.0
-    return Scaling(x_center, x_scale, center, spread), 0.0, 1.0
+    # Bounds that are equal by chance: latent values differ.
+    spread = np.where(flat & censored, np.where(center == 0, 1.0, np.abs(center)), spread)
+    return Units(x_center, x_scale, center, spread, np.zeros_like(center), np.ones_like(center))
 
 
-def without_outliers(y: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return y with values moved in that lie far beyond the quartiles."""
-    order = np.argsort(y)
-    reached = np.cumsum(weight[order])
-    low, high = (y[order[np.searchsorted(reached, level)]] for level in (0.25, 0.75))
-    reach = _OUTLYING * (high - low)
-    return np.clip(y, low - reach, high + reach) if reach > 0 else y
+def _check_size(name: str, values: Floats) -> None:
+    if max(values.max(), -values.min()) > _LARGEST:
+        raise ValueError(f"{name} has values beyond {_LARGEST:g}: use larger units")
+
+
+def without_outliers(y: Floats, weight: Floats) -> Floats:
+    """Return y, (problems, rows), with values moved in that lie far beyond the quartiles."""
+    order = np.argsort(y, axis=1, kind="stable")
+    reached = np.cumsum(weight[order], axis=1)
+    ends = []
+    for level in (0.25, 0.75):
+        place = np.minimum(np.count_nonzero(reached < level, axis=1), y.shape[1] - 1)
+        ends.append(np.take_along_axis(y, np.take_along_axis(order, place[:, None], axis=1), axis=1))
+    low, high = ends
+    reach = np.where(high > low, _OUTLYING * (high - low), np.inf)
+    return np.clip(y, low - reach, high + reach)

@@ -8,7 +8,7 @@ Floats = NDArray[np.float64]
 # Rows enough to see any scale worth fitting. Rows come in random order.
 _MOST_ROWS = 4096
 # With so many rows per column the ridge alone keeps the scale network in check.
-_PLENTY = 1000
+PLENTY = 1000
 _ROUNDS = 12
 _FARTHEST = 3.0  # of a residual, in standard deviations
 
@@ -27,7 +27,7 @@ def scale_columns(
     y, censored, weight : shape (rows,); a censored y is a lower bound.
     """
     count, rows = columns.shape
-    if rows >= _PLENTY * count:
+    if rows >= PLENTY * count:
         return np.ones(count, bool)
     columns, y, weight = columns[:, :_MOST_ROWS], y[:_MOST_ROWS], weight[:_MOST_ROWS]
     hidden = censored[:_MOST_ROWS]

@@ -61,6 +61,11 @@ class Settings(Remembered):
         """Whether the fitted model is a distribution, which has a quantile at every level."""
         return isinstance(self.head, TobitShape)
 
+    @property
+    def monotone(self) -> bool:
+        """Whether the fitted quantiles cannot cross."""
+        return self.head != "free"
+
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in choices:
@@ -71,6 +76,11 @@ def check_switch(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, not {value!r}")
     return bool(value)
+
+
+def check_coverage(coverage: Any) -> None:
+    if not 0 < coverage < 1:
+        raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
 
 
 def check_number(

@@ -1,24 +1,17 @@
 """Tobit regression: a normal or sinh-arcsinh latent target, observed only up to a cap."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from unmet.censoring import Side
-from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._checks import check_weights
-from unmet.estimators._choices import Auto, NetworkName, Schedule, TobitScale, TobitShapeName
-from unmet.estimators._likelihood import find_likelihood
-from unmet.estimators._settings import (
-    Settings,
-    check_choice,
-    check_network,
-    check_number,
-    check_quantiles,
-    check_training,
-)
+from unmet.censoring import Observed
+from unmet.estimators._base import Floats
+from unmet.estimators._choices import TobitScale, TobitShapeName
+from unmet.estimators._likelihood import Likelihood, find_likelihood
+from unmet.estimators._network import NetworkRegressor
+from unmet.estimators._settings import Settings, check_choice, check_coverage, check_number
 from unmet.estimators._tobit_summary import (
     MarginalEffects,
     TobitSummary,
@@ -26,10 +19,11 @@ from unmet.estimators._tobit_summary import (
     summarise_tobit,
     thresholds,
 )
-from unmet.networks import SMALLEST_SCALE, Activation, Initialiser, TobitShape, split
+from unmet.networks import SMALLEST_SCALE, TobitShape, split
 
 
-class TobitRegressor(CensoredRegressor):
+@dataclass(kw_only=True, eq=False, repr=False)
+class TobitRegressor(NetworkRegressor):
     """Predict a latent target with location μ(x), scale σ and a normal shape, observed only up to a cap.
 
     `fit` minimises the mean of −log φ(z) + log σ over uncensored rows and −log(1 − Φ(z)) over right-censored
@@ -105,63 +99,13 @@ class TobitRegressor(CensoredRegressor):
     (1000, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        # what to predict
-        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
-        side: Side = "right",
-        # which model
-        scale: TobitScale | float = "constant",
-        shape: TobitShapeName = "normal",
-        network: NetworkName | Callable[..., Any] = "linear",
-        hidden: Sequence[int] = (64, 64),
-        units: int = 32,
-        sequence: tuple[int, int] | None = None,
-        activation: Activation | None = None,
-        dropout: float = 0.0,
-        fit_intercept: bool = True,
-        # what to minimise
-        l2: float = 0.0,
-        # how to train
-        learning_rate: float = 0.02,
-        schedule: Schedule = "cosine",
-        max_epochs: int | None = None,
-        patience: int | None = None,
-        validation_fraction: float = 0.2,
-        batch_size: int | Auto | None = "auto",
-        clip_norm: float | None = 1.0,
-        n_restarts: int = 1,
-        initialiser: Initialiser = "neutral",
-        standardise: bool = True,
-        # housekeeping
-        random_state: Any = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.quantiles = quantiles
-        self.side = side
-        self.scale = scale
-        self.shape = shape
-        self.network = network
-        self.hidden = hidden
-        self.units = units
-        self.sequence = sequence
-        self.activation = activation
-        self.dropout = dropout
-        self.fit_intercept = fit_intercept
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.batch_size = batch_size
-        self.clip_norm = clip_norm
-        self.n_restarts = n_restarts
-        self.initialiser = initialiser
-        self.standardise = standardise
-        self.random_state = random_state
-        self.progress = progress
+    # which model
+    scale: TobitScale | float = "constant"
+    shape: TobitShapeName = "normal"
+    # what to minimise, and how
+    l2: float = 0.0
+    learning_rate: float = 0.02
+    patience: int | None = None
 
     def _settings(self) -> Settings:
         check_choice("shape", self.shape, get_args(TobitShapeName))
@@ -172,46 +116,44 @@ class TobitRegressor(CensoredRegressor):
         else:
             check_number("scale", self.scale, 0, open_=True)
             given = float(self.scale)
-        return Settings(
-            quantiles=check_quantiles(self.quantiles),
-            network=check_network(
-                self.network, self.hidden, self.units, self.activation, self.dropout, self.sequence
-            ),
-            head=TobitShape(kind, self.shape == "sinh-arcsinh"),
-            fixed_scale=given,
-            **check_training(vars(self)),
-        )
+        return self._checked(head=TobitShape(kind, self.shape == "sinh-arcsinh"), fixed_scale=given)
 
-    def fit(  # type: ignore[override]
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        threshold: ArrayLike | None = None,
-        censored: ArrayLike | None = None,
-        validation: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-    ) -> Self:
-        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        super().fit(X, y, validation=validation, sample_weight=sample_weight, **told)  # type: ignore[arg-type]
+    def _fit_observed(
+        self, X: Floats, observed: Observed, weight: Floats | None, seed: int, validation: Any = None
+    ) -> None:
+        super()._fit_observed(X, observed, weight, seed, validation)
         self.likelihood_ = None
         if self._why_no_errors() is None and validation is None:
-            table, observed = self._observe(X, y, self.side, **told)
             self.likelihood_ = find_likelihood(
-                np.asarray(table, np.float64),
+                np.asarray(X, np.float64),
                 observed,
-                None if sample_weight is None else check_weights(sample_weight, len(observed)),
+                weight,
                 self.intercept_,
                 self.coef_,
                 self.scale_,
                 fit_intercept=bool(self.fit_intercept),
                 fixed_scale=not isinstance(self.scale, str),
             )
-        return self
 
-    fit.__doc__ = CensoredRegressor.fit.__doc__
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        config, arrays = super()._pack()
+        known = getattr(self, "likelihood_", None)
+        if known is not None:
+            undetermined = np.isnan(known.covariance)
+            arrays["covariance"] = np.where(undetermined, 0.0, known.covariance)
+            arrays["undetermined"] = undetermined
+            config["likelihood"] = {
+                name: value for name, value in asdict(known).items() if name != "covariance"
+            }
+        return config, arrays
+
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        super()._unpack(config, arrays)
+        if "likelihood" in config:
+            covariance = np.where(arrays.pop("undetermined"), np.nan, arrays.pop("covariance"))
+            if covariance.ndim != 2 or abs(len(covariance) - config["columns"] - 1) > 1:
+                raise ValueError("the shape of the covariance does not match the parameters")
+            self.likelihood_ = Likelihood(covariance, **config["likelihood"])
 
     def _why_no_errors(self) -> str | None:
         """Return the setting that leaves the fit without standard errors, if any."""
@@ -235,8 +177,7 @@ class TobitRegressor(CensoredRegressor):
 
         For linear networks with a normal shape and one scale, fitted to all rows without a penalty.
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
+        check_coverage(coverage)
         self._errors()
         return summarise_tobit(self, coverage)
 
@@ -261,7 +202,7 @@ class TobitRegressor(CensoredRegressor):
         return find_effects(self, rows, *thresholds(threshold, self.side, len(rows)))
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Floats:
         """Slopes of the location of a linear network, in the user's units, shape (columns,)."""
         return self._line()[1]
 
@@ -270,7 +211,7 @@ class TobitRegressor(CensoredRegressor):
         """Intercept of the location of a linear network."""
         return self._line()[0]
 
-    def _line(self) -> tuple[float, NDArray[np.float64]]:
+    def _line(self) -> tuple[float, Floats]:
         member, scaling = self._fitted().members[0], self._fitted().scaling
         if member.spec.network.kind != "linear":
             raise AttributeError("coef_ and intercept_ exist only for network='linear'")

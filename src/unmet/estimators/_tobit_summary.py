@@ -11,8 +11,17 @@ from unmet.censoring import Side
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class TobitSummary:
+class Readable:
+    """Numbers that show themselves as `text`."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, repr=False)
+class TobitSummary(Readable):
     """One entry per parameter (the intercept first, log(scale) last), and the text that shows them."""
 
     names: tuple[str, ...]
@@ -24,14 +33,9 @@ class TobitSummary:
     log_likelihood: float
     text: str
 
-    def __str__(self) -> str:
-        return self.text
 
-    __repr__ = __str__
-
-
-@dataclass(frozen=True)
-class MarginalEffects:
+@dataclass(frozen=True, repr=False)
+class MarginalEffects(Readable):
     """What one unit more of each column changes, averaged over rows, with standard errors."""
 
     columns: tuple[str, ...]
@@ -42,11 +46,6 @@ class MarginalEffects:
     observed_errors: Floats
     uncensored_errors: Floats
     text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
 
 
 def column_names(model: Any) -> tuple[str, ...]:

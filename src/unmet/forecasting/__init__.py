@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from unmet.forecasting._files import load_demand
     from unmet.forecasting._fit import fit_demand
     from unmet.forecasting._model import LEVELS, DemandModel
+    from unmet.forecasting._own_panel import as_panel
     from unmet.forecasting._self_check import SelfCheck
 
 # Loaded on first use: fitting imports SciPy and scikit-learn.
@@ -16,9 +17,10 @@ _HOMES = {
     "DemandModel": "_model",
     "LEVELS": "_model",
     "SelfCheck": "_self_check",
+    "as_panel": "_own_panel",
 }
 
-__all__ = ["LEVELS", "DemandModel", "SelfCheck", "fit_demand", "load_demand"]
+__all__ = ["LEVELS", "DemandModel", "SelfCheck", "as_panel", "fit_demand", "load_demand"]
 
 
 def __getattr__(name: str) -> Any:

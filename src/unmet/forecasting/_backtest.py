@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._counts import count_quantiles, count_step
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._inputs import WEEKS_BACK
 from unmet.forecasting._level_correction import corrected_level, raw_level
 from unmet.forecasting._network import fit_network
 from unmet.forecasting._parametric import Parametric, fit_parametric
 from unmet.forecasting._spill import Neighbours
-from unmet.forecasting._views import View, make_view, training_rows
+from unmet.forecasting._views import make_view, training_rows
 
 Floats = NDArray[np.float64]
+_OF_A_WEEK = ("counts", "mean", "shape", "uniform", "below", "mass")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,15 @@ class Backtest:
     uniform: Floats
     common: Floats
     curves: dict[str, Floats]
+
+    def of_places(self, index: NDArray[np.int64]) -> Backtest:
+        """Return the forecasts of some places."""
+        places = len(self.mean)
+        curves = {
+            name: array.reshape(places, -1, array.shape[-1])[index].reshape(-1, array.shape[-1])
+            for name, array in self.curves.items()
+        }
+        return replace(self, curves=curves, **{name: getattr(self, name)[index] for name in _OF_A_WEEK})
 
     def step(self, network: str | None, counts: Floats | None = None) -> tuple[Floats, Floats]:
         """Return F(y−1) and f(y) of a network, or for None of the negative binomial; rows by place.
@@ -79,41 +90,33 @@ def backtest(
     first = periods - days * grid.per_day
     model: Parametric | None = None
     fitted: dict[str, Any] = {}
-    parts: list[View] = []
+    parts: dict[str, list[Floats]] = {name: [] for name in (*_OF_A_WEEK, "common")}
     curves: dict[str, list[Floats]] = {name: [] for name in networks}
     for begin in range(first, periods, week):
         end = min(begin + week, periods)
-        model = fit_parametric(grid.until(begin), near, start=model)
+        model = fit_parametric(grid.until(begin), near, start=model, tick=tick)
         if not fitted and networks:
-            known = make_view(model, grid.until(begin), near, seed)
-            X, scores, caps = training_rows(known, seed, use)
+            X, scores = training_rows(make_view(model, grid.until(begin), near, seed), seed, use)
             for name in networks:
-                fitted[name] = fit_network(name, X, scores, caps, seed)
+                fitted[name] = fit_network(name, X, scores, seed)
                 tick()
         view = make_view(model, grid.until(end), near, seed, origins_from=begin)
-        X = view.inputs(begin, end) if networks else np.zeros((0, 0))
+        since = begin - WEEKS_BACK * grid.per_week
+        X = view.inputs(begin, end, view.scores(since, end), since) if networks else np.zeros((0, 0))
         for name in networks:
             found = fitted[name].predict_quantiles(X)
             curves[name].append(found.reshape(len(grid.places), end - begin, -1))
-        parts.append(view)
+        # Of each week its own periods are kept, and nothing before them.
+        level = view.past.city.variance[begin:end] / view.past.city.mean[begin:end] ** 2
+        found = [getattr(view, name)[:, begin:end].copy() for name in ("counts", "mean", "shape", "uniform")]
+        for name, part in zip(parts, (*found, *view.step(begin, end), level)):
+            parts[name].append(part)
+        del view, X
         tick()
     assert model is not None
-
-    def join(name: str) -> Floats:
-        cuts = [
-            getattr(v, name)[:, b : min(b + week, periods)]
-            for v, b in zip(parts, range(first, periods, week))
-        ]
-        return np.concatenate(cuts, axis=1)
-
     joined = {name: np.concatenate(pieces, axis=1) for name, pieces in curves.items()}
-    flat = {name: array.reshape(-1, array.shape[-1]) for name, array in joined.items()}
-    counts, mean, shape, below, mass, uniform = (
-        join(name) for name in ("counts", "mean", "shape", "below", "mass", "uniform")
-    )
-    shared = [
-        (v.past.city.variance / v.past.city.mean**2)[b : b + week]
-        for v, b in zip(parts, range(first, periods, week))
-    ]
-    common = np.concatenate(shared)
-    return Backtest(first, counts, mean, shape, below, mass, uniform, common, flat), model
+    return Backtest(
+        first=first,
+        curves={name: array.reshape(-1, array.shape[-1]) for name, array in joined.items()},
+        **{name: np.concatenate(pieces, axis=-1) for name, pieces in parts.items()},
+    ), model

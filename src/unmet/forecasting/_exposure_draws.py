@@ -126,6 +126,9 @@ def chain(rng: np.random.Generator, draws: int, at: NDArray[np.int64], memory: f
     if memory < 0.02:
         return noise
     keep = memory ** np.diff(at).astype(np.float64)
+    fresh = np.sqrt(1 - keep * keep)
+    by_period = np.ascontiguousarray(noise.T)
+    by_period[1:] *= fresh[:, None]
     for k, tie in enumerate(keep, start=1):
-        noise[:, k] = tie * noise[:, k - 1] + np.sqrt(1 - tie * tie) * noise[:, k]
-    return noise
+        by_period[k] += tie * by_period[k - 1]
+    return np.ascontiguousarray(by_period.T)

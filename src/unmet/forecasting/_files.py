@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.calendar import check_zone
+from unmet.calendar import check_zone, step_of
 from unmet.calibration import LevelMap
 from unmet.forecasting._ahead import RecentEffects
 from unmet.forecasting._day_spread import DaySpread
@@ -57,9 +57,40 @@ _SHAPE = {
 _RATES = ("level", "cell", "week", "loading", "factor", "slope")
 
 
+def pack_parametric(model: Parametric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return JSON values and arrays of a negative-binomial model."""
+    config = {
+        "shocks": asdict(model.shocks),
+        "city": asdict(model.city),
+        "spill": [asdict(law) | {"others": []} for law in model.spill.laws],
+        "terms": {"columns": model.terms.columns, "last": model.terms.last, "seasonal": model.terms.seasonal},
+    }
+    arrays = {f"rates.{name}": getattr(model.rates, name) for name in _RATES}
+    arrays |= {"terms.centre": model.terms.centre, "terms.scale": model.terms.scale}
+    return config, {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+
+
+def unpack_parametric(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Parametric:
+    """Return the model that `pack_parametric` packed."""
+    terms = TimeTerms(
+        config["terms"]["columns"],
+        arrays["terms.centre"],
+        arrays["terms.scale"],
+        float(config["terms"]["last"]),
+        bool(config["terms"]["seasonal"]),
+    )
+    return Parametric(
+        RateModel(*(arrays[f"rates.{name}"] for name in _RATES)),
+        Shocks(**config["shocks"]),
+        Shocks(**config["city"]),
+        _spill(config["spill"]),
+        terms,
+    )
+
+
 def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
     """Write all that `forecast`, `rates` and `forecast_days` need."""
-    parametric = model.parametric
+    of_rates, arrays = pack_parametric(model.parametric)
     config: dict[str, Any] = {
         "kind": KIND,
         "version": VERSION,
@@ -72,21 +103,12 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
         "holidays": model.holidays,
         "days": asdict(model.days),
         "network": model.network_name,
-        "shocks": asdict(parametric.shocks),
-        "city": asdict(parametric.city),
+        **of_rates,
         "city_state": list(model.city_state),
-        "spill": [asdict(law) | {"others": []} for law in parametric.spill.laws],
-        "terms": {
-            "columns": parametric.terms.columns,
-            "last": parametric.terms.last,
-            "seasonal": parametric.terms.seasonal,
-        },
         "map": model.map.as_dicts(),
         "daily_map": None if model.daily_map is None else model.daily_map.as_dicts(),
         "unused": list(model.unused),
     }
-    arrays = {f"rates.{name}": getattr(parametric.rates, name) for name in _RATES}
-    arrays |= {"terms.centre": parametric.terms.centre, "terms.scale": parametric.terms.scale}
     arrays |= {"shock_mean": model.shock_mean, "shock_variance": model.shock_variance, "short": model.short}
     arrays |= {"recent.hour": model.recent.hour, "recent.effect": model.recent.effect}
     arrays |= {"scores": model.scores.score, "scores_censored": model.scores.censored}
@@ -125,20 +147,6 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
     try:
         check_shape(config, _SHAPE, "model")
         _check_arrays(config, arrays)
-        terms = TimeTerms(
-            config["terms"]["columns"],
-            arrays["terms.centre"],
-            arrays["terms.scale"],
-            float(config["terms"]["last"]),
-            bool(config["terms"]["seasonal"]),
-        )
-        parametric = Parametric(
-            RateModel(*(arrays[f"rates.{name}"] for name in _RATES)),
-            Shocks(**config["shocks"]),
-            Shocks(**config["city"]),
-            _spill(config["spill"]),
-            terms,
-        )
         daily = config["daily_map"]
         return DemandModel(
             levels=tuple(config["levels"]),
@@ -146,7 +154,7 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             zone=config["zone"],
             by=config["by"],
             last=np.datetime64(config["last"], "us"),
-            parametric=parametric,
+            parametric=unpack_parametric(config, arrays),
             network=None
             if config["network"] == "none"
             else Network(load(Path(folder) / "network"), arrays["inputs.low"], arrays["inputs.high"]),
@@ -175,7 +183,7 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
 def _check_arrays(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Raise ValueError unless the parts of a model fit each other."""
     places = len(config["places"])
-    if config["by"] not in ("hour", "day") or not places or len(set(config["places"])) != places:
+    if step_of(config["by"]).by != config["by"] or not places or len(set(config["places"])) != places:
         raise ValueError("its places or periods make no sense")
     levels = np.array(config["levels"])
     if not len(levels) or (np.diff(levels) <= 0).any() or len(config["city_state"]) != 2:

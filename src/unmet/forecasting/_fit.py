@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,58 +18,84 @@ from unmet.forecasting._backtest import Backtest, backtest
 from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._day_spread import day_spread
-from unmet.forecasting._grid import Grid, at_worst, make_grid
+from unmet.forecasting._files import pack_parametric, unpack_parametric
+from unmet.forecasting._grid import NO_USE, Grid, at_worst, make_grid
 from unmet.forecasting._inputs import WEEKS_BACK
 from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network
-from unmet.forecasting._parametric import Parametric, fit_parametric, look_back
+from unmet.forecasting._own_panel import as_panel
+from unmet.forecasting._parametric import Parametric, fit_parametric, look_back, turns_of
 from unmet.forecasting._self_check import SelfCheck, check_itself
 from unmet.forecasting._spill import Neighbours, find_neighbours
+from unmet.forecasting._stage_files import (
+    pack_backtest,
+    pack_self_check,
+    unpack_backtest,
+    unpack_self_check,
+)
+from unmet.forecasting._time_lasted import draw_time, expected_time
+from unmet.forecasting._turns import Turns
 from unmet.forecasting._views import make_view, training_rows
+from unmet.runs import Stages, cpu_seconds, in_threads
 from unmet.runs import progress as progress_bar
-from unmet.runs import run_shards
+from unmet.tables import Pairs
 
 Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
+_TEST_ROWS = 2500  # of a panel by day or week; the highest twentieth of them is some hundred
 _PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
 _LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
+_JUDGED = 256  # places on which models are compared
+_BYTES = 300  # of memory for each row of the panel
 
 
 def fit_demand(
     panel: Any,
     *,
+    columns: Pairs | None = None,
+    zone: str | None = None,
+    times: str | None = None,
     stations: Mapping[str, Any] | None = None,
     levels: Sequence[float] = LEVELS,
     seed: int = 0,
     networks: Sequence[str] = ("linear", "mlp", "lstm"),
-    backtest_days: int = 28,
+    backtest_days: int | None = None,
     baselines: bool = True,
     never_available: str = "raise",
     lowered: Any = None,
     jobs: int = 1,
+    memory: int | None = None,
+    stages: Stages | None = None,
     progress: bool | None = None,
 ) -> DemandModel:
     """Fit latent demand to a panel.
 
     Parameters
     ----------
-    panel : a `Panel`, or the path of a panel file.
+    panel : a `Panel`, the path of a panel file, or a table of your own: a frame of pandas, Polars or Arrow,
+        or a CSV or Parquet file, with `unique_id`, `ds`, `y` and one of `exposure`, `censored` and
+        `threshold`. `as_panel` says what each must hold.
+    columns, zone, times : names in such a table, and how its times are to be read; see `as_panel`.
     stations : columns unique_id, lat, lng. With them, the model tells people who walk from an empty place to
         a neighbour from those who are lost. Without them, nobody walks.
     levels : nominal levels, increasing; they must hold 0.05, 0.5 and 0.95.
     seed : seed of all draws. The same panel, settings and seed give the same model.
     networks : kinds of network; the one with the lowest loss in the backtest is used.
-    backtest_days : number of last days to forecast as they would have been, to calibrate and compare. A short
-        panel uses fewer: two weeks stay before them, or one week of a two-week panel.
+    backtest_days : number of last days to forecast as they would have been, to calibrate and compare; by week
+        a number of weeks. None: 28 days or 52 weeks; of a few places more, up to half the panel. A short
+        panel uses fewer: 14 stay before them, or 7 of a panel of 14.
     baselines : also fit baselines that ignore censoring or drop censored rows, for `measures`.
     never_available : {"raise", "keep"}
-        "keep" treats places that never had a vehicle like the average place.
+        "keep" treats places that never had any supply like the average place.
     lowered : the panel with virtual stock-outs, or the path of its file (lowered.parquet of a run). With it,
         the model estimates the rides that these hide, and intervals of totals grow by the factor by which
         they missed; see ``self_check`` of the model.
-    jobs : number of processes.
+    jobs : number of threads.
+    memory : bytes that the fit may take. Where they are too few for parts of it to run side by side, one runs
+        after the other.
+    stages : keeps finished stages, so that a fit that was killed goes on with the next.
     progress : show a progress bar. By default only in a terminal.
 
     Returns
@@ -82,35 +110,74 @@ def fit_demand(
     for name in networks:
         if name not in KINDS:
             raise ValueError(f"networks must be among {', '.join(map(repr, KINDS))}, not {name!r}")
-    if backtest_days < 7:
+    if backtest_days is not None and backtest_days < 7:
         raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
-    grid = make_grid(panel, never_available=never_available)
+    table = as_panel(panel, columns=columns, zone=zone, times=times, without=NO_USE)
+    grid = draw_time(make_grid(table, never_available=never_available), seed)
+    del table
     near = _neighbours(grid, stations)
     tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
-    days = min(backtest_days, max(7, spare // 7 * 7))
-    tasks: list[tuple[Any, ...]] = [("aware", tested, near, tuple(networks), days, seed)]
+    days = min(backtest_days or _usual_backtest(tested), max(7, spare // 7 * 7))
+    kept = Stages() if stages is None else stages
+    tick = Turns()
+    weeks = -(-days // 7)
+    again = 2 * weeks - 2 + weeks  # turns of the weeks after the first, and a forecast of each
+    tasks: dict[str, Callable[[], Any]] = {}
+    turns: dict[str, int] = {}
+
+    def add(name: str, count: int, make: Callable[..., Any]) -> None:
+        turns[name] = count
+        tasks[name] = lambda: make(tick=tick.of(name))
+
+    first = turns_of(near) + again + len(networks)
+    add("aware", first, partial(backtest, tested, near, networks, days, seed))
     if lowered is not None:
-        tasks.append(("self_check", grid, *_read_lowered(lowered), seed))
+
+        def check_lowered(tick: Callable[[], object]) -> SelfCheck:
+            threads = max(1, jobs // at_once)
+            return check_itself(grid, *_read_lowered(lowered), seed, jobs=threads, tick=tick)
+
+        add("self_check", turns_of(None), check_lowered)
+    judged, some = _judged(tested)
     if baselines:
         least = ("linear" if "linear" in networks else networks[0],)
-        seen = tested.known & ~tested.censored
+        seen = judged.known & ~judged.censored
         rivals = ["unaware"]
         if seen[:, : len(tested.ds) - days * grid.per_day].sum() >= _LEAST_SEEN:
             rivals.append("dropped")  # else it would be left with nothing to learn from
-        tasks += [(name, _blinded(tested, name), None, least, days, seed) for name in rivals]
-    results: dict[str, Any] = {}
-    with progress_bar(len(tasks) + 1, "Demand", "fits", shown=progress) as bar:
-        for index, result in run_shards(_run, tasks, jobs=jobs):
-            results[tasks[index][0]] = result
-            bar.advance()
+        for name in rivals:
+            blind = partial(backtest, _blinded(judged, name), None, least, days, seed, use="seen")
+            add(name, turns_of(None) + again + 1, blind)
+    at_once = max(1, min(jobs, len(tasks), jobs if memory is None else memory // (_BYTES * grid.y.size)))
+    turns |= {"rates": turns_of(near, again=True), "lost": 2}
+
+    def run(name: str) -> Any:
+        of_check = name == "self_check"
+        pack, unpack = (pack_self_check, unpack_self_check) if of_check else (pack_backtest, unpack_backtest)
+        with tick.stage(name, turns[name]):
+            return kept.run(name, tasks[name], pack, unpack)
+
+    with progress_bar(sum(turns.values()), "Demand", "turns", shown=progress) as tick.bar:
+        results = dict(zip(tasks, list(in_threads(run, tasks, at_once, tick.stop))))
         test, model = results["aware"]
         check: SelfCheck | None = results.pop("self_check", None)
-        measures = _compare(tested, results, wanted)
+        shown = test if some is None else test.of_places(some)
+        measures = _compare(judged, results | {"aware": (shown, model)}, wanted)
         chosen = next(entry for entry in measures if entry["chosen"])["network"]
         found = calibrate(tested, test, chosen, wanted)
-        fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check)
-        bar.advance()
+        with tick.stage("rates", turns["rates"]):
+            model = kept.run(
+                "rates",
+                lambda: fit_parametric(grid, near, start=model, tick=tick.of("rates")),
+                pack_parametric,
+                unpack_parametric,
+            )
+        with tick.stage("lost", turns["lost"]):
+            began, busy = time.monotonic(), cpu_seconds()
+            last = tick.of("lost")
+            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last)
+            kept.log("lost", began, busy)
     if found.account["assumption"]["warn"]:
         warnings.warn(
             "stock-outs seem to depend on demand in ways the model does not know: calibrated levels differ "
@@ -120,6 +187,15 @@ def fit_demand(
             stacklevel=2,
         )
     return replace(fitted, measures=measures)
+
+
+def _usual_backtest(grid: Grid) -> int:
+    """Return the days (by week, weeks) to test on: enough rows to see how high demand goes."""
+    usual = 52 if grid.by == "week" else 28
+    if grid.per_day > 1:
+        return usual
+    most = len(grid.ds) // 2
+    return max(usual, min(-(-_TEST_ROWS // (7 * len(grid.places))) * 7, most // 7 * 7))
 
 
 def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
@@ -133,11 +209,13 @@ def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
     return given.columns, int(given.about["reserve"])
 
 
-def _run(task: tuple[Any, ...]) -> tuple[Backtest, Parametric] | SelfCheck:
-    if task[0] == "self_check":
-        return check_itself(*task[1:])
-    name, grid, near, networks, days, seed = task
-    return backtest(grid, near, networks, days, seed, use="exposure" if name == "aware" else "seen")
+def _judged(grid: Grid) -> tuple[Grid, NDArray[np.int64] | None]:
+    """Return the grid on which models are compared: all places, or of many an even choice by pickups."""
+    if len(grid.places) <= _JUDGED:
+        return grid, None
+    order = np.argsort(grid.y.sum(axis=1), kind="stable")
+    some = np.sort(order[np.linspace(0, len(order) - 1, _JUDGED).round().astype(np.int64)])
+    return grid.of_places(some), some
 
 
 def _blinded(grid: Grid, how: str) -> Grid:
@@ -215,18 +293,24 @@ def _finish(
     levels: tuple[float, ...],
     seed: int,
     check: SelfCheck | None,
+    jobs: int,
+    tick: Callable[[], object],
 ) -> DemandModel:
-    """Fit rates and the chosen network to the whole panel, estimate the past, and build the model."""
-    model = fit_parametric(grid, near, start=model)
+    """Fit the chosen network to the whole panel, estimate the past, and build the model."""
+    grid = expected_time(model, grid)
     view = make_view(model, grid, near, seed)
     network = fit_network(chosen, *training_rows(view, seed), seed)
+    scores = view.scores(max(0, len(grid.ds) - WEEKS_BACK * grid.per_week), len(grid.ds))
+    short, past = view.short, view.past
+    del view
+    tick()
     enough = grid.exposure.sum(axis=1) >= 50
-    sure = found.map.identified_up_to(view.past.rate.reshape(-1)).reshape(grid.y.shape) >= levels[-1]
+    sure = found.map.identified_up_to(past.rate.reshape(-1)).reshape(grid.y.shape) >= levels[-1]
     error = NO_ERROR if check is None else AddedError(check.error_total, check.error_places)
     most = _most_lost(grid, seed) if grid.bounded else None
-    lost = estimate_lost(
-        model, grid, view.past, sure & enough[:, None], seed, error=error, most=most, near=near
-    )
+    identified = sure & enough[:, None]
+    lost = estimate_lost(model, grid, past, identified, seed, error=error, most=most, near=near, jobs=jobs)
+    tick()
     daily_map, daily_rows, account = None, None, dict(found.account)
     if grid.per_day > 1:
         mean, shape = sum_over_days(test.mean, test.shape, model.shocks, grid.per_day, test.common)
@@ -241,7 +325,6 @@ def _finish(
             "mean": mean.reshape(-1),
         }
         daily_rows |= {column_name(level): quantiles[:, k] for k, level in enumerate(levels)}
-    kept = slice(-WEEKS_BACK * 7 * grid.per_day, None)
     return DemandModel(
         levels=levels,
         places=grid.places,
@@ -251,15 +334,15 @@ def _finish(
         parametric=model,
         network=network,
         network_name=chosen,
-        shock_mean=view.past.followed.mean_after[:, -1],
-        shock_variance=view.past.followed.variance_after[:, -1],
-        city_state=view.past.city.last,
-        scores=type(view.scores)(view.scores.score[:, kept], view.scores.censored[:, kept]),
-        short=view.short,
+        shock_mean=past.followed.mean_after[:, -1],
+        shock_variance=past.followed.variance_after[:, -1],
+        city_state=past.city.last,
+        scores=scores,
+        short=short,
         map=found.map,
         daily_map=daily_map,
         recent=recent_effects(model, grid),
-        days=day_spread(model, grid, view.past),
+        days=day_spread(model, grid, past),
         holidays=grid.holidays,
         seed=seed,
         daily_backtest=daily_rows,

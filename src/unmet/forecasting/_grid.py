@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.calendar import Calendar, PlaceGrid, check_zone, lay_out, make_calendar
+from unmet.calendar import Calendar, PlaceGrid, check_zone, lay_out, make_calendar, step_of
 from unmet.mobility import FROM_COUNTS, PANEL_COLUMNS
 
 Floats = NDArray[np.float64]
@@ -22,6 +21,9 @@ _NO_COVARIATES = {
     *(column.name for column in PANEL_COLUMNS),
     *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
 }
+
+NO_USE = tuple(_NO_COVARIATES - {*NEEDED, "threshold", "observed", "exposure_low", "exposure_high", "reach"})
+_MATRICES = ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Grid:
         Region whose public holidays the column ``holiday`` marks; None if nobody says.
     unused
         Columns left out because they differ between places or are not numbers.
+    untimed
+        Rows that ran out at an unknown moment, whose exposure is estimated; None if there is no such row.
     unseen
         Share of the period whose demand is to be estimated; None: the known time without a vehicle.
     """
@@ -70,10 +74,15 @@ class Grid:
     unused: tuple[str, ...] = ()
     unseen: Floats | None = None
     bounded: bool = False
+    untimed: NDArray[np.bool_] | None = None
 
     @property
     def per_day(self) -> int:
-        return 24 if self.by == "hour" else 1
+        return step_of(self.by).per_day
+
+    @property
+    def per_week(self) -> int:
+        return step_of(self.by).per_week
 
     @property
     def missing(self) -> Floats:
@@ -91,15 +100,22 @@ class Grid:
         last = int(np.flatnonzero(self.known.any(axis=0))[-1])
         return len(self.ds) - (len(self.ds) - 1 - last) // self.per_day * self.per_day
 
+    def of_places(self, index: NDArray[np.int64]) -> Grid:
+        """Return the grid of some places."""
+        cut = {name: getattr(self, name)[index] for name in ("places", *_MATRICES)}
+        unseen = None if self.unseen is None else self.unseen[index]
+        untimed = None if self.untimed is None else self.untimed[index]
+        return replace(self, unseen=unseen, untimed=untimed, **cut)
+
     def until(self, period: int) -> Grid:
         """Return the grid as it was before `period`."""
-        cut = {
-            name: getattr(self, name)[:, :period]
-            for name in ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
-        }
+        cut = {name: getattr(self, name)[:, :period] for name in _MATRICES}
         covariates = {name: values[:period] for name, values in self.covariates.items()}
         unseen = None if self.unseen is None else self.unseen[:, :period]
-        return replace(self, ds=self.ds[:period], covariates=covariates, unseen=unseen, **cut)
+        untimed = None if self.untimed is None else self.untimed[:, :period]
+        return replace(
+            self, ds=self.ds[:period], covariates=covariates, unseen=unseen, untimed=untimed, **cut
+        )
 
 
 def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
@@ -107,16 +123,12 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
 
     Parameters
     ----------
-    panel : a `Panel`, the path of a panel file, or a mapping of columns with `about`.
+    panel : a `Panel`, or a mapping of columns with `about`; `as_panel` makes one.
     never_available : {"raise", "keep"}
         What to do with places that never had a vehicle, about whose own demand nothing can be learned.
     """
     if never_available not in ("raise", "keep"):
         raise ValueError(f"never_available must be 'raise' or 'keep', not {never_available!r}")
-    if isinstance(panel, (str, os.PathLike)):
-        from unmet.mobility import read_panel
-
-        panel = read_panel(panel)
     columns: Mapping[str, Any] = panel.columns
     missing = [name for name in NEEDED if name not in columns]
     if missing:
@@ -132,8 +144,10 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         raise ValueError(
             f"panel has an unknown time zone, {zone!r}: build it with `unmet panel --zone …`"
         ) from None
-    if by not in ("hour", "day"):
-        raise ValueError(f"panel is by {by!r}; demand is fitted by 'hour' or 'day': build it with --by hour")
+    try:
+        per_day = step_of(by).per_day
+    except ValueError as error:
+        raise ValueError(f"panel: {error}") from None
     layout = lay_out(columns, zone)
     places, ds, shape = np.array(layout.ids, object), layout.times, layout.shape
     if not layout.complete:
@@ -142,11 +156,10 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
             "row for each place and period; build it with `unmet panel`"
         )
     _check_steps(ds, by)
-    per_day = 24 if by == "hour" else 1
+    unit = "weeks" if by == "week" else "days"
     if len(ds) / per_day < LEAST_DAYS:
         raise ValueError(
-            f"panel covers {len(ds) / per_day:.1f} days; demand needs at least {LEAST_DAYS}: add more trip "
-            "files"
+            f"panel covers {len(ds) / per_day:.1f} {unit}; demand needs at least {LEAST_DAYS}: add more data"
         )
 
     def matrix(name: str, default: float) -> Floats:
@@ -155,19 +168,24 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         return layout.matrix(np.asarray(columns[name]).astype(np.float64))
 
     y, exposure, seen = matrix("y", 0), matrix("exposure", 1), matrix("observed", 1)
-    if (y < 0).any() or np.isinf(y).any() or (y != np.floor(y)).any():
-        raise ValueError("panel column y must hold whole numbers of at least 0: pickups seen")
+    if (y < 0).any() or np.isinf(y).any() or ((y != np.floor(y)) & ~np.isnan(y)).any():
+        raise ValueError("panel column y must hold whole numbers of at least 0: what was counted")
     for name, share in (("exposure", exposure), ("observed", seen)):
         if ((share < 0) | (share > 1 + 1e-9)).any():
             raise ValueError(
                 f"panel column {name} must hold shares from 0 to 1, or NaN where nothing is known"
             )
+    flags = layout.matrix(np.asarray(columns["censored"]).astype(bool))
+    untimed = None
+    if panel.about.get("exposure") == "estimated":
+        untimed = flags & np.isfinite(y) & ~np.isfinite(exposure)
+        exposure = np.where(untimed, np.where(y > 0, 0.5, 0.0), exposure)
     known = np.isfinite(exposure) & np.isfinite(y) & (seen > 0.99)
     days = known.any(axis=0).sum() / per_day
     if days < LEAST_DAYS:
         raise ValueError(
-            f"panel knows something of only {days:.1f} days of {len(ds) / per_day:.1f}; demand needs at "
-            f"least {LEAST_DAYS}: add trip files and status records of the same days"
+            f"panel knows something of only {days:.1f} {unit} of {len(ds) / per_day:.1f}; demand needs at "
+            f"least {LEAST_DAYS}: add data of the same {unit}, both counts and supply"
         )
     # Pickups at a place that was never open contradict its feed; a rate cannot rest on them.
     known &= (np.where(known, exposure, 0.0).sum(axis=1) > 0)[:, None] | (y == 0)
@@ -186,9 +204,9 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         ds=ds,
         y=np.where(known, y, 0.0),
         exposure=used,
-        low=np.minimum(low, used),
-        high=np.maximum(high, used),
-        censored=layout.matrix(np.asarray(columns["censored"]).astype(bool)) & known,
+        low=used if (low >= used).all() else np.minimum(low, used),
+        high=used if (high <= used).all() else np.maximum(high, used),
+        censored=flags & known,
         threshold=matrix("threshold", np.nan),
         known=known,
         open=np.where(np.isfinite(seen), seen, 0.0),
@@ -198,15 +216,16 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         holidays=panel.about.get("holidays"),
         unused=unused,
         bounded=panel.about.get("inferred_from") == FROM_COUNTS,
+        untimed=untimed,
     )
     never = places[(grid.exposure.sum(axis=1) <= 0)]
     if len(never) and never_available == "raise":
         raise ValueError(
-            f"{len(never)} places never had a vehicle (such as {', '.join(never[:5])}): "
+            f"{len(never)} places never had any supply (such as {', '.join(never[:5])}): "
             "their demand cannot be estimated; remove them from the panel or give never_available='keep'"
         )
     if len(never) == len(places):
-        raise ValueError("no place ever had a vehicle: check the status feed of the panel")
+        raise ValueError("no place ever had any supply: check the exposure of the panel")
     return grid
 
 
@@ -224,7 +243,7 @@ def allow_time(exposure: Floats, y: Floats, by: str) -> Floats:
     """
     timeless = (exposure <= 0) & (y > 0)
     share = np.where(timeless, y, 0.0).sum(axis=1) / np.maximum(y.sum(axis=1), 1.0)
-    minutes = np.minimum(y / (60 if by == "hour" else 1440), 1.0)
+    minutes = np.minimum(60 * y / step_of(by).seconds, 1.0)
     return np.where(timeless & (share > 0.01)[:, None], minutes, exposure)
 
 
@@ -233,9 +252,9 @@ def _check_steps(ds: NDArray[Any], by: str) -> None:
 
     An hour or a day in which the clocks change may be longer or shorter.
     """
-    step = np.diff(ds) / np.timedelta64(1, "h")
-    least, most = (0.5, 1.5) if by == "hour" else (22, 26)
-    wrong = np.flatnonzero((step < least) | (step > most))
+    step, wanted = np.diff(ds) / np.timedelta64(1, "h"), step_of(by).seconds / 3600
+    slack = min(wanted / 2, 2.0)
+    wrong = np.flatnonzero((step < wanted - slack) | (step > wanted + slack))
     if len(wrong):
         first = int(wrong[0])
         raise ValueError(

@@ -55,7 +55,7 @@ def raw_coverage(below: Floats, mass: Floats, uniform: Floats, flags: NDArray[np
 
 def seasonal_naive(grid: Grid, first: int, uniform: Floats, levels: Floats, weeks: int = 8) -> Floats:
     """Return quantiles of count + U of the same hour in the last weeks, rows by place."""
-    week = 7 * grid.per_day
+    week = grid.per_week
     values = grid.y + np.random.default_rng(0).uniform(size=grid.y.shape)
     mean = (grid.y.sum(axis=1) / np.maximum(grid.known.sum(axis=1), 1))[:, None]
     values = np.where(grid.known, values, mean)  # unknown hours count as the mean of their place

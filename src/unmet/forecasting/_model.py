@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmet.calendar import make_calendar, next_periods
+from unmet.calendar import make_calendar, next_periods, step_of
 from unmet.calibration import LevelMap
 from unmet.forecasting._ahead import RecentEffects, known_ahead, usual_effect
 from unmet.forecasting._counts import count_quantiles
@@ -30,7 +30,6 @@ Floats = NDArray[np.float64]
 Columns = dict[str, np.ndarray]
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 _PLACES_AT_ONCE = 512
-_LONGEST_DAYS = 366
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class DemandModel:
 
     Attributes
     ----------
-    levels, places, zone, by, last : nominal levels, ids, time zone, "hour" or "day", last period of panel.
+    levels, places, zone, by, last : nominal levels, ids, time zone, step, last period of panel.
     parametric, network, network_name : the negative binomial and the quantile network that corrects it.
     shock_mean, shock_variance : shock of each place, given the last counts.
     city_state : mean and variance of the city's level on the last day.
@@ -87,7 +86,7 @@ class DemandModel:
 
     @property
     def per_day(self) -> int:
-        return 24 if self.by == "hour" else 1
+        return step_of(self.by).per_day
 
     def forecast(
         self,
@@ -145,9 +144,11 @@ class DemandModel:
         start: Any = None,
         covariates: Mapping[str, ArrayLike] | None = None,
     ) -> Columns:
-        """Return quantiles of the sums over the next days of 24 periods, with their own calibration."""
+        """Return quantiles of the sums over the next days, with their own calibration."""
         if self.daily_map is None:
-            raise ValueError("forecast_days is for hourly panels, and this one is daily: use forecast")
+            raise ValueError(
+                f"forecast_days is for panels with several periods a day, not by {self.by}: use forecast"
+            )
         index, ds, offset = self._ask(days * self.per_day if days >= 1 else 0, places, start)
         ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
         mean, shape = self._foreseen(index, ds, offset, ahead)
@@ -165,7 +166,7 @@ class DemandModel:
     def forecast_total(
         self, days: int, *, start: Any = None, covariates: Mapping[str, ArrayLike] | None = None
     ) -> Columns:
-        """Return mean and quantiles of the demand of all places together on the next days of 24 periods.
+        """Return mean and quantiles of the demand of all places together on the next days, or weeks.
 
         Days err as a whole: the spread of past days, and on a holiday that of past holidays, is part of the
         interval.
@@ -236,7 +237,7 @@ class DemandModel:
 
     def _ask(self, horizon: int, places: Sequence[str] | None, start: Any) -> tuple[Any, Any, int]:
         """Return the requested places, starts of periods, and the periods between panel and first one."""
-        most = _LONGEST_DAYS * self.per_day
+        most = step_of(self.by).per_year
         if (
             not isinstance(horizon, (int, np.integer))
             or isinstance(horizon, bool)
@@ -298,7 +299,7 @@ class DemandModel:
             levels = self.map.levels(rate)
         else:
             part = Scores(self.scores.score[index], self.scores.censored[index])
-            lags = part.lags(part.score.shape[1] + offset + np.arange(len(ds)), 7 * self.per_day)
+            lags = part.lags(part.score.shape[1] + offset + np.arange(len(ds)), step_of(self.by).per_week)
             calendar = make_calendar(ds, self.zone, self.by, covariates.get(HOLIDAY))
             X = inputs(self.parametric, mean, shape, calendar, covariates, lags, self.short[index], index)
             table = np.array([band.level for band in self.map.bands])

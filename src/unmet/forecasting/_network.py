@@ -47,22 +47,27 @@ class Network:
         return np.asarray(self.model.predict_quantiles(np.clip(X, self.low, self.high)), np.float64)
 
 
-def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None, seed: int) -> Network:
+def rows_to_train(count: int, seed: int) -> NDArray[np.int64]:
+    """Return which of `count` rows train a network: all, or a sample of at most 24,576.
+
+    The network has a few hundred weights for the whole city and is stopped early; more rows do not help it.
+    """
+    most = next((size for size in _SIZES if size <= count), count)
+    if most == count:
+        return np.arange(count)
+    return np.sort(np.random.default_rng([seed, 11]).choice(count, most, replace=False))
+
+
+def fit_network(kind: str, X: Floats, scores: Floats, seed: int) -> Network:
     """Fit one `CensoredQuantileRegressor` for all places.
 
     Parameters
     ----------
     kind : "linear", "mlp" or "lstm".
-    scores : normal scores of demand under the negative binomial, shape (n,).
-    thresholds : scores of the known thresholds if `scores` are those of min(y, threshold); None if no score
-        is censored.
+    X, scores : columns of the rows (n, q) and normal scores of their demand under the negative binomial (n,).
     """
     from unmet.estimators import CensoredQuantileRegressor
 
-    rows = np.arange(len(scores))
-    count = next((size for size in _SIZES if size <= len(rows)), len(rows))
-    if count < len(rows):
-        rows = np.sort(np.random.default_rng([seed, 11]).choice(len(rows), count, replace=False))
     model = CensoredQuantileRegressor(
         quantiles=KNOTS,
         batch_size=2048,
@@ -71,10 +76,4 @@ def fit_network(kind: str, X: Floats, scores: Floats, thresholds: Floats | None,
         progress=False,
         **KINDS[kind],
     )
-    values = np.maximum(scores[rows], LOWEST_SCORE)
-    seen = X[rows]
-    low, high = seen.min(axis=0), seen.max(axis=0)
-    if thresholds is None:
-        return Network(model.fit(seen, values), low, high)
-    caps = np.maximum(thresholds[rows], LOWEST_SCORE)
-    return Network(model.fit(seen, np.minimum(values, caps), threshold=caps), low, high)
+    return Network(model.fit(X, np.maximum(scores, LOWEST_SCORE)), X.min(axis=0), X.max(axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,7 @@ Floats = NDArray[np.float64]
 _RANK = 4
 # Rates, shocks and spill compete at first; spill takes more rounds to find.
 _TURNS, _TURNS_WITH_SPILL, _TURNS_AGAIN = 4, 7, 2
+_MOST_ROWS, _LEAST_DAYS = 1 << 21, 28  # that decide how people walk
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Past:
     ----------
     rate : λ, expected demand given calendar, weather and place, times the city's level of the day.
     foreseen : λ times the level forecast at the day's origin; `city` holds the levels.
-    own : pickups by people who wanted this place: the expected share of y. The rest came from a neighbour.
+    own : people who wanted this place and came while it had a vehicle: the expected share of y, and people of
+        their groups who had none left. The other pickups are of people who came from a neighbour.
     came : expected pickups by people who came from an empty neighbour.
     followed : shocks as known before and after each period.
     shape, inverse_scale : the gamma distribution of the shock given all periods.
@@ -58,10 +61,19 @@ class Past:
     went: Floats
 
 
+def turns_of(near: Neighbours | None, *, again: bool = False) -> int:
+    """Return the turns that `fit_parametric` takes."""
+    return _TURNS_AGAIN if again else _TURNS if near is None else _TURNS_WITH_SPILL
+
+
 def fit_parametric(
-    grid: Grid, near: Neighbours | None = None, *, start: Parametric | None = None
+    grid: Grid,
+    near: Neighbours | None = None,
+    *,
+    start: Parametric | None = None,
+    tick: Callable[[], object] = lambda: None,
 ) -> Parametric:
-    """Fit rates, then in turns the shocks, the spill, and the rates given both.
+    """Fit rates, then in turns the shocks, the spill, and the rates given both; `tick` is called each turn.
 
     Rates are fitted with the shock forecast from earlier counts. This matters if shocks persist: places run
     out when shocks are high, so exposure and shock are not independent.
@@ -72,56 +84,87 @@ def fit_parametric(
     if start is None or start.rates.slope.shape != (columns.shape[1],):
         rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
         rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
-        model, turns = (
-            Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms),
-            _TURNS if near is None else _TURNS_WITH_SPILL,
-        )
+        model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), turns_of(near)
     else:
-        model, turns = replace(start, terms=terms), _TURNS_AGAIN
+        model, turns = replace(start, terms=terms), turns_of(near, again=True)
+    some = _some_periods(grid)
     for turn in range(turns):
         # Units of time terms depend on the data, so first refit the rates of an earlier model.
         rates_only = turns == _TURNS_AGAIN and turn == 0
         past = look_back(model, grid, near)
-        shocks = model.shocks
+        own, came, unserved, followed = past.own, past.came, past.unserved, past.followed
         expected = past.rate * grid.exposure
+        del past  # of a large city only what is needed is kept
+        shocks = model.shocks
         if turn in (0, turns - 1) and not rates_only:
             # Once the level of the city is known, shocks of places may last much shorter: search anew.
             fresh = turns > _TURNS_AGAIN
-            shocks = estimate_shocks(_whole(grid, past), expected, grid.known, None if fresh else shocks)
-        spill, came = model.spill, past.came
+            shocks = estimate_shocks(
+                _whole(model, grid, own),
+                expected,
+                grid.known,
+                grid.known & ~grid.censored,
+                None if fresh else shocks,
+            )
+        arrived = grid.y + split_groups(shocks, grid)
+        spill = model.spill
         if near is not None and not rates_only:
-            mean = expected * past.followed.mean
-            shape = shocks.shape(mean, past.followed.mean, past.followed.variance)
+            before, spread = followed.mean[:, some], followed.variance[:, some]
+            mean = expected[:, some] * before
             # Laws differ little while rates are rough, so all of them compete late.
             laws = LAWS if turn >= 2 or turns == _TURNS_AGAIN else ("nearest",)
             spill = estimate_spill(
-                grid.y, mean, shape, past.unserved, grid.exposure, near, laws, calendar.cell
+                arrived[:, some],
+                mean,
+                shocks.shape(mean, before, spread),
+                unserved[:, some],
+                grid.exposure[:, some],
+                near,
+                laws,
+                calendar.cell[some],
             )
-            came, _ = flows(spill, near, past.unserved, grid.exposure)
-        found = follow(shocks, past.own, expected)
-        rates = fit_rates(
-            model.rates,
-            grid.y,
-            grid.exposure * found.mean,
-            shocks.shape(expected * found.mean, found.mean, found.variance),
-            calendar,
-            columns,
-            spill=came if near is not None else None,
-            rounds=5,
-        )
+            del before, spread, mean, came
+            came, _ = flows(spill, near, unserved, grid.exposure)
+        del unserved, followed
+        found = follow(shocks, own, expected)
+        shape = shocks.shape(expected * found.mean, found.mean, found.variance)
+        seen = grid.exposure * found.mean
+        del found, expected
+        came_or_none = came if near is not None else None
+        rates = fit_rates(model.rates, arrived, seen, shape, calendar, columns, spill=came_or_none, rounds=5)
+        del arrived, shape, seen, came, came_or_none
         model = Parametric(rates, shocks, model.city, spill, terms)
         if turn >= turns - 2:
             day = day_of(len(grid.ds), len(grid.ds), grid.per_day)
-            expected = np.exp(rates.log_rate(calendar, columns)) * grid.exposure
-            model = replace(model, city=estimate_city(past.own, expected, day))
+            expected = rates.rate(calendar, columns) * grid.exposure
+            model = replace(model, city=estimate_city(own, expected, day))
+            del expected
+        del own
+        tick()
     return model
 
 
-def _whole(grid: Grid, past: Past) -> Floats:
-    """Return pickups of people who wanted this place as whole counts; expected shares vary too little."""
-    share = np.clip(past.own / np.maximum(grid.y, 1), 0, 1)
-    drawn = np.random.default_rng(0).binomial(grid.y.astype(np.int64), np.where(grid.y > 0, share, 1.0))
-    return drawn.astype(np.float64)
+def _some_periods(grid: Grid) -> slice | NDArray[np.int64]:
+    """Return the periods that decide how people walk: all, or of a large grid days evenly spread over it.
+
+    A share and a distance for the whole city need no more than `_MOST_ROWS` rows.
+    """
+    places, periods = grid.y.shape
+    days = periods // 24
+    wanted = max(_LEAST_DAYS, _MOST_ROWS // (24 * places))
+    if wanted >= days or grid.y.size <= _MOST_ROWS:
+        return slice(None)
+    chosen = np.linspace(0, days - 1, wanted).round().astype(np.int64)
+    return np.asarray((chosen[:, None] * 24 + np.arange(24)).reshape(-1), np.int64)
+
+
+def _whole(model: Parametric, grid: Grid, own: Floats) -> Floats:
+    """Return `own` with pickups as whole counts; expected shares vary too little."""
+    rng, drawn = np.random.default_rng(0), split_groups(model.shocks, grid)
+    for row, (counts, wanted) in enumerate(zip(grid.y, own)):
+        share = np.clip((wanted - drawn[row]) / np.maximum(counts, 1), 0, 1)
+        drawn[row] += rng.binomial(counts.astype(np.int64), np.where(counts > 0, share, 1.0))
+    return drawn
 
 
 def look_back(
@@ -132,39 +175,53 @@ def look_back(
     Days start at `origin` (by default the end of the grid) and whole days before and after it.
     """
     calendar = grid.calendar
-    plain = np.exp(model.rates.log_rate(calendar, model.terms.matrix(calendar, grid.covariates)))
+    plain = model.rates.rate(calendar, model.terms.matrix(calendar, grid.covariates))
     day = day_of(len(grid.ds), len(grid.ds) if origin is None else origin, grid.per_day)
     walks = near is not None and model.spill.share > 0
     everybody = plain * grid.exposure
     if near is not None and walks:
-        everybody = everybody + flows(model.spill, near, (plain - everybody) * grid.known, grid.exposure)[0]
-    city = follow_city(model.city, grid.y, everybody, day)
+        everybody += flows(model.spill, near, (plain - everybody) * grid.known, grid.exposure)[0]
+    split = split_groups(model.shocks, grid)
+    own = grid.y + split
+    city = follow_city(model.city, own, everybody, day)
+    del everybody
     rate = plain * city.after
+    plain *= city.mean
     expected = rate * grid.exposure
     missed = rate * grid.missing
-    own = grid.y
     followed = follow(model.shocks, own, expected)
     if near is not None and walks:
         # Split pickups by what was known then, so that forecasts use no later hour.
         came, _ = flows(model.spill, near, missed * followed.mean_after, grid.exposure)
         level = expected * followed.mean_after
-        own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0)
+        del followed
+        own = grid.y * np.where(came > 0, level / np.maximum(level + came, 1e-12), 1.0) + split
+        del level, came
         followed = follow(model.shocks, own, expected)
     shape, inverse = smooth(model.shocks, own, expected)
-    unserved = missed * shape / inverse + split_groups(model, grid)
-    came, went = np.zeros_like(rate), np.zeros_like(rate)
+    del expected
+    missed *= shape
+    missed /= inverse
+    missed += split
+    del split
     if near is not None and walks:
-        came, went = flows(model.spill, near, unserved, grid.exposure)
-    return Past(rate, plain * city.mean, city, own, came, followed, shape, inverse, unserved, went)
+        came, went = flows(model.spill, near, missed, grid.exposure)
+    else:
+        came, went = np.zeros_like(rate), np.zeros_like(rate)
+    return Past(rate, plain, city, own, came, followed, shape, inverse, missed, went)
 
 
-def split_groups(model: Parametric, grid: Grid) -> Floats:
-    """Return the expected people of groups that took the last vehicle and had none left for them.
+def split_groups(shocks: Shocks, grid: Grid) -> Floats:
+    """Return the expected people of groups that took the last vehicle and had none left for them, (P, T).
 
-    A group that crosses a level overshoots it by (E[S²]/E[S] − 1) / 2 on average, and E[S²]/E[S] is `groups`.
+    They came while there was a vehicle, so the rate explains them as it explains pickups. A group that
+    crosses a level overshoots it by (E[S²]/E[S] − 1) / 2 on average, and E[S²]/E[S] is `groups`. The place
+    ran out once, and again for each vehicle that came back and found it empty: of the other y − 1 about half
+    came back in the period, and a share 1 − exposure of these found it empty.
     """
     ran_out = grid.censored & (grid.y > 0) & (grid.exposure > 0) & (grid.exposure < 1)
-    return np.where(ran_out, (model.shocks.groups - 1) / 2, 0.0)
+    times = 1 + (grid.y - 1) * (1 - grid.exposure) / 2
+    return np.where(ran_out, times * (shocks.groups - 1) / 2, 0.0)
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:

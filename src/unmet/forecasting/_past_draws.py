@@ -14,6 +14,8 @@ from unmet.forecasting._exposure_draws import chain, make_exposure_draws
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past, split_groups
 from unmet.forecasting._spill import Neighbours, Spill, flows
+from unmet.forecasting._time_lasted import draw_missed
+from unmet.runs import in_threads
 
 Floats = NDArray[np.float64]
 # Relative uncertainty of the unserved requests that depend on the distribution of shocks.
@@ -21,6 +23,9 @@ _DOUBT = 0.2
 # Least standard error of the log share of people who walk: counts hardly tell who gave up.
 # Choice laws spread walkers over many places, where they are hard to tell from others.
 _LEAST_WALK_ERROR = {"nearest": 0.05, "logit": 0.3, "app": 0.3}
+# Standard error of the log of people cut off from their groups: counts do not tell how often a place ran out
+# within a period, and hardly how large groups are.
+_SPLIT_ERROR = 0.3
 _RATE_RANGE = (0.3, 2.0)
 # Bound on the log of the factor that equates people who arrive from neighbours with people who leave.
 _MOST_ODDS = 3.0
@@ -49,20 +54,27 @@ class PlaceDraws:
 
 
 def draw_past(
-    model: Parametric, grid: Grid, past: Past, draws: int, seed: int, near: Neighbours | None = None
+    model: Parametric,
+    grid: Grid,
+    past: Past,
+    draws: int,
+    seed: int,
+    near: Neighbours | None = None,
+    jobs: int = 1,
 ) -> Iterator[PlaceDraws]:
-    """Draw what happened at each place, given all observations.
+    """Draw what happened at each place, given all observations; places in order, `jobs` of them at a time.
 
     Shocks follow their gamma distributions given all periods; a normal copula with the persistence of shocks
     links them in time. Rates carry the uncertainty of levels, profiles and cells; all places share that of
     cells. Places run out when shocks are high, so part of the unserved requests depends on the distribution
-    of shocks; that part is assumed known to a fifth of itself, for the whole city and for each place. Given
-    all this, the rest is Poisson. Spill is drawn by its expected shares (for pickups :func:`foreign_share`)
-    with the uncertainty of the chance to walk, which is never below `_LEAST_WALK_ERROR`. People who walk are
-    observed at the neighbour, so the uncertainty of unserved requests does not apply to them; but where more
-    pickups are theirs, fewer are of people who wanted that place. With `near`, each draw follows one of the
-    laws of walking, as many draws each as its weight says. Where the stock was inferred, each draw has its
-    own exposure, which changes the missed time and the rate (see :class:`ExposureDraws`).
+    of shocks; that part is assumed known to a fifth of itself, for the whole city and for each place. People
+    cut off from their groups are uncertain too, and rates with them. Given all this, the rest is Poisson.
+    Spill is drawn by its expected shares (for pickups :func:`foreign_share`) with the uncertainty of the
+    chance to walk, which is never below `_LEAST_WALK_ERROR`. People who walk are observed at the neighbour,
+    so the uncertainty of unserved requests does not apply to them; but where more pickups are theirs, fewer
+    are of people who wanted that place. With `near`, each draw follows one of the laws of walking, as many
+    draws each as its weight says. Where the stock was inferred, each draw has its own exposure, which changes
+    the missed time and the rate (see :class:`ExposureDraws`).
     """
     calendar = grid.calendar
     level, cell, profile = _uncertainty(model, grid, past, calendar.cell, calendar.cells)
@@ -73,12 +85,15 @@ def draw_past(
     errors = np.array([max(one.error, _LEAST_WALK_ERROR[one.law]) for one in model.spill.laws])
     walkers = np.exp(errors[law][:, None] * shared.standard_normal((draws, 1)))
     came = foreign_share(grid, past)
-    split = split_groups(model, grid)
+    split = split_groups(model.shocks, grid)
+    cut = np.exp(_SPLIT_ERROR * np.random.default_rng([seed, 43]).standard_normal((draws, 1)))
+    of_groups = split.sum(axis=1) / np.maximum(past.own.sum(axis=1), 1e-9)
     added = (past.unserved - split).sum() / max(float(missed.sum()), 1e-300)
     doubt = _DOUBT * abs(float(np.log(added))) if added > 0 else 0.0
     everywhere = doubt * shared.standard_normal((draws, 1))
     exposures = make_exposure_draws(grid, past, draws, seed)
-    for place in range(len(grid.places)):
+
+    def draw(place: int) -> PlaceDraws:
         rng = np.random.default_rng([seed, 29, place])
         found = exposures.of(place)
         unsure = (
@@ -98,13 +113,17 @@ def draw_past(
         seen, strangers = grid.y[place].sum(), past.came[place].sum()
         others = walkers * totals[law] * strangers
         more = more * np.clip((seen - others) / max(seen - strangers, 1e-9), *_RATE_RANGE)
+        more = more * (1 + (cut - 1) * of_groups[place])
         gone, empty = missed[place, at], np.zeros(draws)
         if found is not None:
             exposure, factor = found
             gone = (exposures.rate[place] * (1 - exposure))[:, at] * factor
             empty = (grid.high[place] - exposure) @ exposures.rate[place]
+        if grid.untimed is not None and (late := grid.untimed[place, at]).any():
+            gone = np.broadcast_to(gone, shock.shape).copy()
+            gone[:, late] = draw_missed(rng, grid, past, place, at[late], draws)
         expected = np.minimum(gone * shock * more * np.exp(drift - spread / 2), _MOST)
-        unserved = draw_counts(rng, expected + split[place, at], model.shocks.groups)
+        unserved = draw_counts(rng, expected + cut * split[place, at], model.shocks.groups)
         foreign = np.zeros_like(unserved)
         next_door = np.zeros_like(unserved)
         if model.spill.share > 0:
@@ -114,7 +133,9 @@ def draw_past(
                 np.broadcast_to(grid.y[place, at].astype(np.int64), unserved.shape),
                 np.clip(walkers * totals[law] * came[place, at], 0, 1),
             )
-        yield PlaceDraws(place, at, unserved, next_door, foreign, empty)
+        return PlaceDraws(place, at, unserved, next_door, foreign, empty)
+
+    yield from in_threads(draw, range(len(grid.places)), jobs)
 
 
 def _laws(
@@ -189,4 +210,7 @@ def _uncertainty(
 
 def _gamma(noise: Floats, shape: Floats) -> Floats:
     """Return gamma draws of unit rate from normal noise (Wilson and Hilferty's cube root)."""
-    return shape * np.maximum(1 - 1 / (9 * shape) + noise / (3 * np.sqrt(shape)), 0.0) ** 3
+    root = noise / (3 * np.sqrt(shape))
+    root += 1 - 1 / (9 * shape)
+    np.maximum(root, 0.0, out=root)
+    return shape * (root * root * root)

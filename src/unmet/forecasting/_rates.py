@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from unmet.calendar import Calendar
 
@@ -15,6 +18,7 @@ Floats = NDArray[np.float64]
 _LEVEL, _CELL, _WEEK, _LOADING, _FACTOR, _TERM = 1.5, 1.0, 0.1, 1.0, 0.7, 0.3
 _LONGEST_STEP = 1.0
 _SMALLEST = 1e-4
+_AT_ONCE = 1 << 16  # rows whose matrices fit a cache
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,24 @@ class RateModel:
         common = self.week[calendar.week] + terms @ self.slope
         return profile[:, calendar.cell] + common
 
+    def factors_of(self, calendar: Calendar, terms: Floats) -> tuple[Floats, Floats]:
+        """Return λ as a product: a factor of each place and cell (P, C), and one of each period (T,)."""
+        profile = self.level[:, None] + self.cell + self.loading @ self.factor.T
+        return np.exp(profile), np.exp(self.week[calendar.week] + terms @ self.slope)
+
+    def rate(self, calendar: Calendar, terms: Floats) -> Floats:
+        """Return λ, shape (P, T)."""
+        profile, common = self.factors_of(calendar, terms)
+        found = profile[:, calendar.cell]
+        found *= common
+        return found
+
 
 def start_rates(y: Floats, exposure: Floats, cells: int, weeks: int, terms: int, rank: int) -> RateModel:
     """Return a model with levels from plain ratios and everything else flat."""
     overall = max(y.sum(), 1.0) / max(exposure.sum(), 1.0)
     level = np.log((y.sum(axis=1) + 5 * overall) / (exposure.sum(axis=1) + 5))
-    rank = max(0, min(rank, len(y) - 1))
+    rank = max(0, min(rank, len(y) - 1, cells - 1))
     return RateModel(
         np.maximum(level, np.log(_SMALLEST)),
         np.zeros(cells),
@@ -85,40 +101,103 @@ def fit_rates(
     spill : expected pickups by people who came from an empty neighbour; y is split in proportion.
     rounds : sweeps over the blocks.
     """
-    cells = np.zeros((len(calendar.cell), calendar.cells))
-    cells[np.arange(len(cells)), calendar.cell] = 1.0
-    weeks = np.zeros((len(calendar.week), calendar.weeks))
-    weeks[np.arange(len(weeks)), calendar.week] = 1.0
-    common = np.hstack([cells, weeks, terms])
+    sums = _Sums(y, exposure, shape, calendar, terms, spill)
+    # Each period has one cell and one hour of the week: few numbers in a row of many columns.
+    weeks = _indicator(calendar.week, calendar.weeks)
+    common = sparse.csr_array(sparse.vstack([sums.cells, weeks, sparse.csr_array(terms.T)]))
     sizes = (calendar.cells, calendar.weeks, terms.shape[1])
     prior = np.repeat([1 / _CELL**2, 1 / _WEEK**2, 1 / _TERM**2], sizes)
-
-    def residuals(model: RateModel) -> tuple[Floats, Floats]:
-        mean = np.exp(model.log_rate(calendar, terms)) * exposure
-        own = y if spill is None else y * mean / np.maximum(mean + spill, 1e-12)
-        damp = 1 / (1 + mean / shape)
-        return (own - mean) * damp, mean * damp
-
     for sweep in range(rounds):
-        score, weight = residuals(model)
+        score, weight = sums.by_place(model)
         centre = model.level.mean()
-        pull = (score.sum(axis=1) - (model.level - centre) / _LEVEL**2) / (weight.sum(axis=1) + 1 / _LEVEL**2)
+        pull = (score - (model.level - centre) / _LEVEL**2) / (weight + 1 / _LEVEL**2)
         model = replace(model, level=model.level + _bounded(pull))
 
-        score, weight = residuals(model)
+        score, weight = sums.by_period(model)
         now = np.concatenate([model.cell, model.week, model.slope])
-        curvature = (common * weight.sum(axis=0)[:, None]).T @ common + np.diag(prior)
-        step = _bounded(np.linalg.solve(curvature, common.T @ score.sum(axis=0) - prior * now))
+        curvature = (common.multiply(weight) @ common.T).toarray() + np.diag(prior)
+        step = _bounded(np.linalg.solve(curvature, common @ score - prior * now))
         ends = np.cumsum(sizes)[:2]
         cell, week, slope = np.split(now + step, ends)
         model = replace(model, cell=cell, week=week, slope=slope)
 
         if model.loading.shape[1] and sweep >= 2:
-            score, weight = residuals(model)
-            model = _fit_kinds(model, score @ cells, weight @ cells, first=not model.loading.any())
-            score, weight = residuals(model)
-            model = _fit_factors(model, score @ cells, weight @ cells)
+            model = _fit_kinds(model, *sums.by_cell(model), first=not model.loading.any())
+            model = _fit_factors(model, *sums.by_cell(model))
     return model
+
+
+def _indicator(index: NDArray[np.int64], count: int) -> sparse.csr_array:
+    """Return the matrix (count, n) that sums values by their index."""
+    ones = np.ones(len(index))
+    return sparse.csr_array((ones, (index, np.arange(len(index)))), shape=(count, len(index)))
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums of scores and weights of all rows, by a few places at a time: no matrix of all rows is made.
+
+    Each sum runs over places one by one, so the number of places at a time does not change a bit of it.
+    """
+
+    y: Floats
+    exposure: Floats
+    shape: Floats | float
+    calendar: Calendar
+    terms: Floats
+    spill: Floats | None
+
+    @cached_property
+    def cells(self) -> sparse.csr_array:
+        return _indicator(self.calendar.cell, self.calendar.cells)
+
+    def by_place(self, model: RateModel) -> tuple[Floats, Floats]:
+        """Return scores and weights of each place, (P,)."""
+        found = [(score.sum(axis=1), weight.sum(axis=1)) for score, weight in self._rows(model)]
+        return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
+
+    def by_period(self, model: RateModel) -> tuple[Floats, Floats]:
+        """Return scores and weights of each period, (T,)."""
+        scores, weights = np.zeros(self.y.shape[1]), np.zeros(self.y.shape[1])
+        for score, weight in self._rows(model):
+            for one, other in zip(score, weight):
+                scores += one
+                weights += other
+        return scores, weights
+
+    def by_cell(self, model: RateModel) -> tuple[Floats, Floats]:
+        """Return scores and weights of each place and cell, (P, C)."""
+        found = [((self.cells @ s.T).T, (self.cells @ w.T).T) for s, w in self._rows(model)]
+        both = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+        score, weight = (np.ascontiguousarray(part) for part in both)  # the order of later sums rests on it
+        return score, weight
+
+    def _rows(self, model: RateModel) -> Iterator[tuple[Floats, Floats]]:
+        """Yield scores and weights (n, T) of some places at a time; the next ones overwrite them."""
+        profile, common = model.factors_of(self.calendar, self.terms)
+        periods = self.y.shape[1]
+        step = max(1, _AT_ONCE // periods)
+        room = np.empty((3, min(step, len(self.y)), periods))
+        for begin in range(0, len(self.y), step):
+            part = slice(begin, begin + step)
+            mean, score, damp = room[:, : len(self.y[part])]
+            np.take(profile[part], self.calendar.cell, axis=1, out=mean, mode="clip")
+            mean *= common
+            mean *= self.exposure[part]
+            shape = self.shape[part] if isinstance(self.shape, np.ndarray) else self.shape
+            if self.spill is None:
+                np.subtract(self.y[part], mean, out=score)
+            else:
+                np.add(mean, self.spill[part], out=score)
+                np.maximum(score, 1e-12, out=score)
+                np.divide(mean, score, out=score)
+                score *= self.y[part]
+                score -= mean
+            np.add(mean, shape, out=damp)
+            np.divide(shape, damp, out=damp)
+            score *= damp
+            mean *= damp
+            yield score, mean
 
 
 def _fit_kinds(model: RateModel, score: Floats, weight: Floats, first: bool) -> RateModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,7 +103,15 @@ def lacking_error(hidden: Any, mean: Any, low: Any, high: Any) -> Floats:
     return np.asarray(np.sqrt(beyond) / np.maximum(mean, 1e-9), np.float64)
 
 
-def check_itself(grid: Grid, lowered: Mapping[str, Any], reserve: int, seed: int) -> SelfCheck:
+def check_itself(
+    grid: Grid,
+    lowered: Mapping[str, Any],
+    reserve: int,
+    seed: int,
+    *,
+    jobs: int = 1,
+    tick: Callable[[], object] = lambda: None,
+) -> SelfCheck:
     """Estimate the hidden rides of a lowered panel with the model of demand, and compare.
 
     Nobody walks to a neighbour here: those who took a hidden vehicle rode it.
@@ -113,10 +121,11 @@ def check_itself(grid: Grid, lowered: Mapping[str, Any], reserve: int, seed: int
     lowered : columns y, hidden, exposure and tight, in the order of the panel.
     """
     city, hidden = lowered_grid(grid, lowered)
-    model = fit_parametric(city)
+    model = fit_parametric(city, tick=tick)
     past = look_back(model, city)
     use = np.flatnonzero(city.exposure.sum(axis=1) >= _LEAST_OPEN)
-    drawn = {found.place: found.unserved.sum(axis=1) for found in draw_past(model, city, past, DRAWS, seed)}
+    found = draw_past(model, city, past, DRAWS, seed, jobs=jobs)
+    drawn = {one.place: one.unserved.sum(axis=1) for one in found}
     sums = np.array([drawn[int(place)] for place in use], np.float64).reshape(len(use), DRAWS)
     low, high = np.quantile(sums, _ENDS, axis=1)
     estimate = past.unserved.sum(axis=1)[use]
@@ -154,7 +163,7 @@ def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
         high=used,
         bounded=False,
         censored=(tight > 0) & grid.known,
-        threshold=np.full(shape, np.nan),
+        threshold=np.broadcast_to(np.nan, shape),
         unseen=tight,
     )
     return city, matrix("hidden")

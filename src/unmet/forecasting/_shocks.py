@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +12,10 @@ from scipy import special
 
 Floats = NDArray[np.float64]
 _PLACES = 32
-# Sizes of groups that are tried in turn, and the gain in log-likelihood that each must bring.
-_GROUPS = (1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0)
+_AT_ONCE = 512  # places that are filtered together
+_PERIODS = 64  # periods whose likelihood is computed together
+# Sizes of groups that are tried in turn, and the gain in log-likelihood that the best must bring.
+_GROUPS = (1.1, 1.2, 1.3, 1.45, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0)
 _CLEAR_GAIN = 10.0
 
 
@@ -61,12 +64,27 @@ def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
     the next period it reverts towards mean 1 and the stationary variance, by matching moments. People who
     come in groups say less: y and μ count 1/groups.
     """
+    if shocks.persistence == 0:
+        shape, rate = 1 / shocks.variance + y / shocks.groups, 1 / shocks.variance + expected / shocks.groups
+        mean, variance = (np.broadcast_to(value, expected.shape) for value in (1.0, shocks.variance))
+        return Followed(mean, variance, shape / rate, shape / (rate * rate))
+    found = Followed(*(np.empty_like(expected) for _ in range(4)))
+    for part in _blocks(len(y)):
+        for whole, some in zip(vars(found).values(), _follow(shocks, y[part], expected[part])):
+            whole[part] = some
+    return found
+
+
+def _blocks(places: int) -> Iterator[slice]:
+    """Yield some places at a time. Places do not depend on each other, so the result does not either."""
+    for begin in range(0, places, _AT_ONCE):
+        yield slice(begin, begin + _AT_ONCE)
+
+
+def _follow(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, ...]:
+    """Return mean and variance of the shock before and after each count."""
     if shocks.groups != 1:
         y, expected = y / shocks.groups, expected / shocks.groups
-    if shocks.persistence == 0:
-        shape, rate = 1 / shocks.variance + y, 1 / shocks.variance + expected
-        plain = np.ones_like(expected), np.full_like(expected, shocks.variance)
-        return Followed(*plain, shape / rate, shape / (rate * rate))
     memory, square = shocks.persistence, shocks.persistence**2
     back, fresh = 1 - memory, (1 - square) * shocks.variance
     counts, means = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)
@@ -79,7 +97,7 @@ def follow(shocks: Shocks, y: Floats, expected: Floats) -> Followed:
         spread = after / rate
         out[2, t], out[3, t] = after, spread
         mean, variance = back + memory * after, square * spread + fresh
-    return Followed(*(np.ascontiguousarray(part.T) for part in out))
+    return tuple(part.T for part in out)
 
 
 def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]:
@@ -89,39 +107,52 @@ def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]
     With persistence 0 this is a = r + y, b = r + μ.
     """
     r = 1 / shocks.variance
-    both = follow(shocks, np.vstack([y, y[:, ::-1]]), np.vstack([expected, expected[:, ::-1]]))
-    rates = both.mean / both.variance
-    shapes = rates * both.mean
-    ahead, back = slice(None, len(y)), slice(len(y), None)
-    shape = np.maximum(shapes[ahead] + shapes[back, ::-1] - r, 0.5 * r) + y / shocks.groups
-    rate = np.maximum(rates[ahead] + rates[back, ::-1] - r, 0.25 * r) + expected / shocks.groups
+    if shocks.persistence == 0:
+        return r + y / shocks.groups, r + expected / shocks.groups
+    shape, rate = np.empty_like(expected), np.empty_like(expected)
+    for part in _blocks(len(y)):
+        counts, means = y[part], expected[part]
+        both = np.vstack([counts, counts[:, ::-1]]), np.vstack([means, means[:, ::-1]])
+        mean, variance, *_ = _follow(shocks, *both)
+        rates = mean / variance
+        shapes = rates * mean
+        ahead, back = slice(None, len(counts)), slice(len(counts), None)
+        shape[part] = np.maximum(shapes[ahead] + shapes[back, ::-1] - r, 0.5 * r) + counts / shocks.groups
+        rate[part] = np.maximum(rates[ahead] + rates[back, ::-1] - r, 0.25 * r) + means / shocks.groups
     return shape, rate
 
 
 def estimate_shocks(
-    y: Floats, expected: Floats, known: NDArray[np.bool_], start: Shocks | None = None
+    y: Floats,
+    expected: Floats,
+    known: NDArray[np.bool_],
+    stayed: NDArray[np.bool_],
+    start: Shocks | None = None,
 ) -> Shocks:
     """Estimate variance, persistence and groups by the likelihood of each count given those before it.
 
     A count is negative binomial with mean mμ and variance gmμ + vμ², for a shock of mean m and variance v and
-    groups g. The search refines a wide grid, or one around `start`. Groups must bring a clear gain. If there
-    are many places, an even choice of 32 decides.
+    groups g. The search refines a wide grid, or one around `start`. Groups must bring a clear gain in periods
+    that `stayed` open: where vehicles ran out, groups were cut short. If there are many places, an even
+    choice of 32 decides.
     """
     order = np.argsort(expected.sum(axis=1), kind="stable")
     some = order[np.unique(np.linspace(0, len(order) - 1, min(_PLACES, len(order))).round().astype(int))]
-    y, expected, known = y[some], expected[some], known[some]
+    y, expected, known, stayed = y[some], expected[some], known[some], stayed[some]
     if start is None:
         spread, memory = np.geomspace(0.01, 2.0, 6), np.array([0.0, 0.4, 0.7, 0.9, 0.97])
         best, ratio, gap, passes = best_shocks(y, expected, known, spread, memory)[0], 2.0, 0.15, 3
     else:
         best, ratio, gap, passes = replace(start, groups=1.0), 1.4, 0.06, 2
-    found, top = _refined(y, expected, known, best, ratio, gap, passes)
+    alone, _ = _refined(y, expected, known, best, ratio, gap, passes)
+    found, top = _refined(y, expected, stayed, alone, 1.6, 0.1, 2)
+    least = top + _CLEAR_GAIN
     for groups in _GROUPS:
-        other, value = _refined(y, expected, known, replace(found, groups=groups), 1.6, 0.1, 2)
-        if value < top + _CLEAR_GAIN:
+        other, value = _refined(y, expected, stayed, replace(found, groups=groups), 1.6, 0.1, 2)
+        if value < top:
             break
         found, top = other, value
-    return found
+    return found if top > least else alone
 
 
 def _refined(
@@ -173,38 +204,44 @@ def _likelihood(
     y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats, groups: float = 1.0
 ) -> Floats:
     """Return the log-likelihood of each pair (variance, persistence), all filtered at once."""
-    spread, memory = pairs[:, :1], pairs[:, 1:]
-    mean, variance = np.ones((len(pairs), len(y))), np.broadcast_to(spread, (len(pairs), len(y)))
+    size = (len(pairs), len(y))
+    spread, memory = (np.ascontiguousarray(np.broadcast_to(pairs[:, k : k + 1], size)) for k in (0, 1))
+    back, square = 1 - memory, memory**2
+    fresh = (1 - square) * spread
+    counts, means = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)
+    used = np.ascontiguousarray(known.T) & (means > 0)
+    weaker, weight = counts / groups, means / groups
+    mean, variance = np.ones(size), spread.copy()
     total = np.zeros(len(pairs))
-    rows: list[tuple[Floats, Floats, int]] = []
-    for t in range(y.shape[1]):
-        a, b = mean * mean / variance, mean / variance
-        rows.append((a, b, t))
-        if len(rows) == 64 or t == y.shape[1] - 1:
-            total += _block(rows, y, expected, known, groups)
-            rows = []
-        shape, rate = a + y[:, t] / groups, b + expected[:, t] / groups
-        mean, variance = shape / rate, shape / (rate * rate)
-        mean, variance = 1 + memory * (mean - 1), memory**2 * variance + (1 - memory**2) * spread
+    a, b = np.empty((_PERIODS, *size)), np.empty((_PERIODS, *size))
+    for first in range(0, len(counts), _PERIODS):
+        last = min(first + _PERIODS, len(counts))
+        for t in range(first, last):
+            rate, shape = b[t - first], a[t - first]
+            np.divide(mean, variance, out=rate)
+            np.multiply(mean, rate, out=shape)
+            after = rate + weight[t]
+            np.divide(shape + weaker[t], after, out=mean)
+            np.divide(mean, after, out=variance)
+            mean *= memory
+            mean += back
+            variance *= square
+            variance += fresh
+        part, block = slice(first, last), slice(None, last - first)
+        total += _block(a[block], b[block], counts[part], means[part], used[part], groups)
     return total
 
 
-def _block(
-    rows: list[tuple[Floats, Floats, int]],
-    y: Floats,
-    expected: Floats,
-    known: NDArray[np.bool_],
-    groups: float,
-) -> Floats:
-    first, last = rows[0][2], rows[-1][2] + 1
-    a = np.stack([row[0] for row in rows], axis=-1)
-    b = np.stack([row[1] for row in rows], axis=-1)
-    seen, mu = y[:, first:last], expected[:, first:last]
-    used = known[:, first:last] & (mu > 0)
-    mu = np.where(used, mu, 1.0)
+def _block(a: Floats, b: Floats, seen: Floats, mu: Floats, used: NDArray[np.bool_], groups: float) -> Floats:
+    """Return the log-likelihood of some periods for each pair; a, b of shape (n, pairs, places)."""
+    period, place = np.nonzero(used)
+    counts, means = seen[period, place][:, None], mu[period, place][:, None]
+    a, b = a[period, :, place], b[period, :, place]
     if groups != 1:
-        count = np.maximum(a / b * mu, 1e-9)
+        count = np.maximum(a / b * means, 1e-9)
         a = 1 / ((groups - 1) / count + 1 / a)
-        b = a * mu / count
-    one = special.gammaln(a + seen) - special.gammaln(a) + a * np.log(b) - (a + seen) * np.log(b + mu)
-    return np.where(used, one, 0.0).sum(axis=(1, 2))
+        b = a * means / count
+    one = a * np.log(b) - (a + counts) * np.log(b + means)
+    some = np.flatnonzero(counts > 0)  # for the others log Γ(a + y) − log Γ(a) is 0
+    one[some] += special.gammaln(a[some] + counts[some]) - special.gammaln(a[some])
+    return one.sum(axis=0)

@@ -24,6 +24,7 @@ _NARROWER, _GOLDEN = 5, 0.618
 _CLEAR_GAIN = 3.0
 _SHRINK = 10.0  # rides that a place and cell must have to differ from its rate by half
 _LEAST_MEAN = 1e-6
+_AT_ONCE = 1 << 18  # rows whose flows are computed together
 # Rows err together, so a difference in log-likelihood counts for less; laws with less weight are dropped.
 _TEMPER, _LEAST_WEIGHT = 4.0, 0.02
 
@@ -106,13 +107,14 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
 
 def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     """Return expected pickups from empty neighbours, and unserved requests served by a neighbour; (P, T)."""
-    if not spill.others:
-        return _flows(spill, near, unserved, exposure)
     came, went = np.zeros_like(unserved), np.zeros_like(unserved)
-    for law in spill.laws:
-        arrived, left = _flows(law, near, unserved, exposure)
-        came += law.weight * arrived
-        went += law.weight * left
+    step = max(24, _AT_ONCE // len(unserved))
+    for begin in range(0, unserved.shape[1], step):  # periods do not depend on each other
+        part = (slice(None), slice(begin, begin + step))
+        for law in spill.laws:
+            arrived, left = _flows(law, near, unserved[part], exposure[part])
+            came[part] += law.weight * arrived
+            went[part] += law.weight * left
     return came, went
 
 
@@ -130,15 +132,19 @@ def _to_nearest(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats
     The k-th neighbour serves this share of a place's unserved requests: the chance of walking there times
     the share of time in which it has a vehicle and no nearer neighbour has.
     """
-    came, went = np.zeros_like(unserved), np.zeros_like(unserved)
-    left, ones = np.ones_like(unserved), np.ones(len(unserved))
+    place, period = np.nonzero(unserved)
+    left, went = unserved[place, period], np.zeros(len(place))
+    came = np.zeros(unserved.size)
     for k in range(near.index.shape[1]):
-        target = near.index[:, k]
-        flow = unserved * left * exposure[target] * law.chance(near.metres[:, k])[:, None]
-        came += sparse.csr_array((ones, (target, np.arange(len(target)))), shape=(len(came),) * 2) @ flow
+        target, metres = near.index[place, k], near.metres[place, k]
+        open_share = exposure[target, period]
+        flow = left * open_share * law.chance(metres)
+        came += np.bincount(target * unserved.shape[1] + period, flow, len(came))
         went += flow
-        left = left * np.where(np.isfinite(near.metres[:, k])[:, None], 1 - exposure[target], 1.0)
-    return came, went
+        left = left * np.where(np.isfinite(metres), 1 - open_share, 1.0)
+    gone = np.zeros_like(unserved)
+    gone[place, period] = went
+    return came.reshape(unserved.shape), gone
 
 
 def _by_choice(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
@@ -286,7 +292,9 @@ class _Rows:
         """Return the share of `came` with the highest likelihood, from 0 to 1."""
         share = 0.5
         for _ in range(8):
-            step = self.scores(share * came, came).sum() / max(self.information(share * came, came), 1e-12)
+            total = np.maximum(self.own + share * came, _LEAST_MEAN)
+            weight = came / (total * (1 + total / self.shape))
+            step = float((weight * (self.seen - total)).sum()) / max(float((weight * came).sum()), 1e-12)
             after = float(np.clip(share + step, 0.0, 1.0))
             if abs(after - share) < 1e-4:
                 return after

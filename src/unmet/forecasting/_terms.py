@@ -13,6 +13,7 @@ from unmet.calendar import Calendar
 
 Floats = NDArray[np.float64]
 _KNOTS = (0.25, 0.5, 0.75, 0.95)
+_LEAST_ABOVE = 24  # periods above a knot
 # A trend continues for four weeks beyond the data and then stays constant.
 _TREND_AHEAD = 28 / 365.25
 
@@ -68,7 +69,12 @@ def make_terms(calendar: Calendar, covariates: Mapping[str, Floats]) -> TimeTerm
         if lowest == highest:
             continue
         inner = finite[finite > lowest]  # many equal lowest values, such as hours without rain, set no knot
-        knots = [float(knot) for knot in np.unique(np.quantile(inner, _KNOTS)) if lowest < knot < highest]
+        # A bend that a few periods decide would carry the rate to any height.
+        knots = [
+            float(knot)
+            for knot in np.unique(np.quantile(inner, _KNOTS))
+            if lowest < knot < highest and (finite > knot).sum() >= _LEAST_ABOVE
+        ]
         recent = np.flatnonzero(np.isfinite(values))[-28 * 24 :]
         usual = [
             float(values[recent[calendar.hour[recent] == hour]].mean())

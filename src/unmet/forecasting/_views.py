@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from unmet.calendar import make_calendar
 from unmet.forecasting._counts import count_step, draw_counts
 from unmet.forecasting._grid import HOLIDAY, Grid
-from unmet.forecasting._inputs import Scores, inputs
+from unmet.forecasting._inputs import Scores, inputs, inputs_of_rows
 from unmet.forecasting._level_correction import score
+from unmet.forecasting._network import rows_to_train
 from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back
 from unmet.forecasting._spill import Neighbours
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,6 @@ class View:
     ----------
     counts : whole pickups of people who wanted this place: y minus a draw of those from neighbours.
     mean, shape : of the negative-binomial forecast; an incomplete first day uses the plain rate.
-    below, mass : F(counts − 1) and f(counts) of the forecast.
     uniform : draws that make probability-integral values continuous.
     """
 
@@ -36,30 +38,80 @@ class View:
     counts: Floats
     mean: Floats
     shape: Floats
-    below: Floats
-    mass: Floats
     uniform: Floats
-    scores: Scores
 
     @property
     def short(self) -> Floats:
         """The share of each place's known periods in which it ran out."""
         return self.grid.censored.sum(axis=1) / np.maximum(self.grid.known.sum(axis=1), 1)
 
-    def inputs(self, first: int, last: int) -> Floats:
-        """Return the columns of the network for periods [first, last), rows by place."""
+    def step(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """Return F(counts − 1) and f(counts) of the forecasts of periods [first, last)."""
+        part = (slice(None), slice(first, last))
+        return count_step(self.counts[part], self.mean[part], self.shape[part])
+
+    def scores(self, first: int, last: int) -> Scores:
+        """Return the scores of periods [first, last); periods before the grid are unknown."""
+        begin = max(first, 0)
+        part = (slice(None), slice(begin, last))
+        below, mass = self.step(begin, last)
+        found = self._score(part, below, mass)
+        missing = np.zeros((len(found), begin - first))
+        flags = np.hstack([missing > 0, self.grid.censored[part]])
+        return Scores(np.hstack([missing, found]), flags)
+
+    def inputs(self, first: int, last: int, scores: Scores, since: int) -> Floats:
+        """Return the columns of the network for periods [first, last), rows by place.
+
+        Scores are those of the periods from `since` on.
+        """
         covariates = {name: values[first:last] for name, values in self.grid.covariates.items()}
         ds, holiday = self.grid.ds[first:last], covariates.get(HOLIDAY)
         calendar = make_calendar(ds, self.grid.zone, self.grid.by, holiday)
-        lags = self.scores.lags(np.arange(first, last), 7 * self.grid.per_day)
+        lags = scores.lags(np.arange(first, last) - since, self.grid.per_week)
         mean, shape = self.mean[:, first:last], self.shape[:, first:last]
         return inputs(self.model, mean, shape, calendar, covariates, lags, self.short)
 
-    def completed(self, rng: np.random.Generator) -> Floats:
-        """Return counts plus a draw of the unobserved rest: gamma-mixed Poisson with mean λ(1−e)·shock."""
-        missing = self.past.rate * self.grid.missing
-        shock = rng.standard_gamma(self.past.shape) / self.past.inverse_scale
-        return self.counts + draw_counts(rng, missing * shock, self.model.shocks.groups)
+    def inputs_of(self, place: Whole, period: Whole) -> Floats:
+        """Return the columns of the network for single rows."""
+        week = self.grid.per_week
+
+        def lag(at: Whole) -> tuple[Floats, NDArray[np.bool_]]:
+            there = (place, np.maximum(at, 0))
+            below, mass = count_step(self.counts[there], self.mean[there], self.shape[there])
+            return np.where(at >= 0, self._score(there, below, mass), 0.0), self.grid.censored[there] & (
+                at >= 0
+            )
+
+        rows = (place, period)
+        return inputs_of_rows(
+            self.model,
+            self.mean[rows],
+            self.shape[rows],
+            self.grid.calendar,
+            self.grid.covariates,
+            lag,
+            self.short,
+            place,
+            period,
+            week,
+        )
+
+    def completed(self, rng: np.random.Generator, place: Whole, period: Whole) -> Floats:
+        """Return counts plus a draw of the unobserved rest: gamma-mixed Poisson with mean λ(1−e)·shock.
+
+        All rows are drawn, so that a row does not depend on which rows are asked for.
+        """
+        mean = rng.standard_gamma(self.past.shape)
+        mean /= self.past.inverse_scale
+        mean *= self.past.rate * self.grid.missing
+        return self.counts[place, period] + draw_counts(rng, mean, self.model.shocks.groups)[place, period]
+
+    def _score(self, rows: Any, below: Floats, mass: Floats) -> Floats:
+        """Return normal scores of rows; those of rows that ran out are bounds, unknown ones are 0."""
+        grid = self.grid
+        pit = np.where(grid.censored[rows], below, below + self.uniform[rows] * mass)
+        return np.where(grid.known[rows], score(pit), 0.0)
 
 
 def make_view(
@@ -68,46 +120,44 @@ def make_view(
     """Return a model's view of a grid. Forecasts start at `origins_from` and whole days around it."""
     past = look_back(model, grid, near, origins_from)
     rng = np.random.default_rng([seed, 7])
-    level = past.rate * grid.exposure * past.shape / past.inverse_scale
-    share = np.where(past.came > 0, past.came / np.maximum(level + past.came, 1e-12), 0.0)
-    counts = grid.y - rng.binomial(grid.y.astype(np.int64), np.clip(share, 0, 1))
+    counts = grid.y.copy()
+    for row in range(len(counts)):
+        level = past.rate[row] * grid.exposure[row] * past.shape[row] / past.inverse_scale[row]
+        came = past.came[row]
+        share = np.where(came > 0, came / np.maximum(level + came, 1e-12), 0.0)
+        counts[row] -= rng.binomial(grid.y[row].astype(np.int64), np.clip(share, 0, 1))
     periods = len(grid.ds)
     first = (periods if origins_from is None else origins_from) % grid.per_day
     mean = past.foreseen.copy()
-    shape = model.shocks.shape(mean, np.ones_like(mean), np.full_like(mean, model.shocks.variance))
+    shape = np.empty_like(mean)
+    begun = mean[:, :first]
+    usual = np.ones_like(begun), np.full_like(begun, model.shocks.variance)
+    shape[:, :first] = model.shocks.shape(begun, *usual)
     mean[:, first:], shape[:, first:] = look_ahead(model, past, first, periods, grid.per_day)
-    below, mass = count_step(counts, mean, shape)
     uniform = np.random.default_rng([seed, 13]).uniform(size=mean.shape)
-    pit = np.where(grid.censored, below, below + uniform * mass)
-    scores = Scores(np.where(grid.known, score(pit), 0.0), grid.censored)
-    return View(model, grid, past, counts, mean, shape, below, mass, uniform, scores)
+    return View(model, grid, past, counts, mean, shape, uniform)
 
 
-def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats, Floats, Floats | None]:
-    """Return columns, scores and thresholds of the training rows of a network.
+def training_rows(view: View, seed: int, use: str = "exposure") -> tuple[Floats, Floats]:
+    """Return columns and scores of the rows that train a network, a sample of all.
 
     Rows in which there was never a vehicle say nothing and are left out.
 
     Parameters
     ----------
-    use : "exposure" completes censored counts by a draw of the rest, "threshold" takes scores of
-        min(y, threshold) with the threshold, "seen" takes counts as they are.
+    use : "exposure" completes censored counts by a draw of the rest, "seen" takes counts as they are.
     """
     grid = view.grid
-    week, periods = 7 * grid.per_day, len(grid.ds)
+    week, periods = grid.per_week, len(grid.ds)
     first = (
         week if periods >= 2 * week else grid.per_day
     )  # use rows without any lag only if there are few others
-    rows = (grid.known & (grid.exposure > 0))[:, first:].reshape(-1)
-    X = view.inputs(first, periods)[rows]
-    rng = np.random.default_rng([seed, 17])
+    found = np.flatnonzero((grid.known & (grid.exposure > 0))[:, first:])
+    found = found[rows_to_train(len(found), seed)]
+    place, period = found // (periods - first), found % (periods - first) + first
+    rows = (place, period)
+    counts = view.counts[rows]
     if use == "exposure":
-        below, mass = count_step(view.completed(rng), view.mean, view.shape)
-    else:
-        below, mass = view.below, view.mass
-    scores = score(below + view.uniform * mass)[:, first:].reshape(-1)[rows]
-    if use != "threshold":
-        return X, scores, None
-    cap = np.where(np.isfinite(grid.threshold), grid.threshold, 0.0)
-    caps = score(count_step(cap, view.mean, view.shape)[0])[:, first:].reshape(-1)[rows]
-    return X, scores, caps
+        counts = view.completed(np.random.default_rng([seed, 17]), *rows)
+    below, mass = count_step(counts, view.mean[rows], view.shape[rows])
+    return view.inputs_of(*rows), score(below + view.uniform[rows] * mass)

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unmet.mobility.panel._availability import availability
     from unmet.mobility.panel._build import PanelReport, build_panel
     from unmet.mobility.panel._columns import PANEL_COLUMNS
     from unmet.mobility.panel._covariates import read_covariates
@@ -13,9 +14,7 @@ if TYPE_CHECKING:
     from unmet.mobility.panel._hubs import superhubs, weighted_kmeans
     from unmet.mobility.panel._inferred_stock import FROM_COUNTS
     from unmet.mobility.panel._lowered import lowered_columns
-    from unmet.mobility.panel._place_table import place_table
-    from unmet.mobility.panel._places import COUNTED
-    from unmet.mobility.panel._timeline import availability
+    from unmet.mobility.panel._places import COUNTED, place_table
     from unmet.mobility.sources import read_stations, read_status, read_trips
     from unmet.tables import connect
 
@@ -25,7 +24,7 @@ _HOMES = {
     "read_trips": "sources",
     "read_status": "sources",
     "read_stations": "sources",
-    "availability": "panel._timeline",
+    "availability": "panel._availability",
     "build_panel": "panel._build",
     "PanelReport": "panel._build",
     "write_panel": "panel._file",
@@ -33,7 +32,7 @@ _HOMES = {
     "Panel": "panel._file",
     "superhubs": "panel._hubs",
     "weighted_kmeans": "panel._hubs",
-    "place_table": "panel._place_table",
+    "place_table": "panel._places",
     "lowered_columns": "panel._lowered",
     "add_features": "panel._features",
     "reduce_fleet": "panel._fleet_reduction",

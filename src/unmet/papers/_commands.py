@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 SYNTHETIC = (*TABLES, "figures")
 MOBILITY = ("bikes", "fleet")
-WHAT = (*TABLES, "figures", "synthetic", "defaults", *MOBILITY, "all")
+WHAT = (*TABLES, "figures", "synthetic", "defaults", "methods", *MOBILITY, "all")
 
 
 def parts(what: str) -> tuple[str, ...]:
     """Return the single steps that `what` stands for."""
     if what not in WHAT:
         raise ValueError(f"there is no {what!r} to reproduce: choose from {', '.join(WHAT)}")
-    return {"synthetic": SYNTHETIC, "all": (*SYNTHETIC, "defaults", *MOBILITY)}.get(what, (what,))
+    return {"synthetic": SYNTHETIC, "all": (*SYNTHETIC, "defaults", "methods", *MOBILITY)}.get(what, (what,))
 
 
 def reproduce(
@@ -30,6 +30,7 @@ def reproduce(
     folder: Path,
     *,
     smoke: bool = False,
+    full: bool = False,
     jobs: int = 1,
     mobility: "Asked | None" = None,
     say: Callable[[str, list[Table], list[Check]], None] = lambda title, tables, checks: None,
@@ -43,16 +44,17 @@ def reproduce(
     jobs : worker processes for the comparison of configurations and the grids; −1: one per core.
     mobility : size, data and machines of the experiments on bikes and fleets; None: a part of the grid on
         a simulated city, or a quick pass with `smoke`.
+    full : all seeds and sizes of the comparison of methods.
     smoke : a quick pass through everything, with numbers that mean nothing.
     say : called with the title, the tables to show and the findings of each finished step.
     """
     for step in parts(what):
-        answer = _do(step, folder, smoke, jobs, mobility)
+        answer = _do(step, folder, smoke, full, jobs, mobility)
         say(answer.title, list(answer.tables), list(answer.checks))
         yield from answer.names
 
 
-def _do(step: str, folder: Path, smoke: bool, jobs: int, mobility: Any) -> Answer:
+def _do(step: str, folder: Path, smoke: bool, full: bool, jobs: int, mobility: Any) -> Answer:
     if step in TABLES:
         return _table(TABLES[step].small() if smoke else TABLES[step], folder)
     if step == "figures":
@@ -64,6 +66,10 @@ def _do(step: str, folder: Path, smoke: bool, jobs: int, mobility: Any) -> Answe
         from unmet.papers._defaults import compare_defaults
 
         return compare_defaults(folder, smoke=smoke, jobs=jobs)
+    if step == "methods":
+        from unmet.papers._methods import compare_methods
+
+        return compare_methods(folder, size="smoke" if smoke else "full" if full else "medium", jobs=jobs)
     from unmet.papers.mobility import Asked, run_bikes, run_fleet
 
     asked = mobility or Asked("smoke" if smoke else "medium", jobs=jobs)

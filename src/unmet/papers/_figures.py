@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet import plotting
-from unmet.papers._drawing import legend_below, new_figure, save_figures
 from unmet.papers._experiments import LEVELS, PAPER_NOISES, TABLE2, Block
 from unmet.papers._models import CONVERGED, DEFAULT, RELEASED
 from unmet.papers._tables import DATA_NAMES
+from unmet.plotting import legend_below, new_figure, save_figures
 
 # The models of the last figure, and what is written above them.
 _SHOWN = {

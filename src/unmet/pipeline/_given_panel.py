@@ -1,36 +1,101 @@
-"""A panel file that somebody gives: copied into the folder of a run, its places listed."""
+"""A panel that somebody gives, a file or a frame: put into the folder of a run, its places listed."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unmet.results import FILES, outputs_of, write_file
+from unmet.forecasting import as_panel
+from unmet.mobility import Panel
+from unmet.results import FILES, check_noun, check_panel, outputs_of, write_file
 from unmet.runs import Steps, atomic_write
-from unmet.tables import Columns, plain, read_columns
+from unmet.tables import Columns, Pairs, columns_of, plain, read_columns, write_columns
+
+
+@dataclass(frozen=True)
+class GivenPanel:
+    """A panel that somebody gives: a file of `unmet panel`, or a table of their own.
+
+    Attributes
+    ----------
+    path : its file; None for a frame.
+    table : its checked columns, and what is known of them.
+    settings : how the table was read: columns, zone, times, noun.
+    """
+
+    path: Path | None
+    table: Panel
+    settings: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, panel: Any, columns: Pairs | None, zone: str | None, times: str | None, noun: str | None
+    ) -> GivenPanel:
+        """Read and check a panel as people give it."""
+        path = Path(panel) if isinstance(panel, str | os.PathLike) else None
+        named = columns_of(columns)
+        table = as_panel(panel if path is None else path, columns=named, zone=zone, times=times)
+        if noun is None and table.about.get("kind") == "series":
+            noun = "units"
+        if noun is not None:
+            table = Panel(table.columns, {**table.about, "noun": check_noun(noun)})
+        check_panel(table, str(path or "panel"))
+        given = {"columns": named, "zone": zone, "times": times, "noun": noun}
+        return cls(path, table, {name: value for name, value in given.items() if value is not None})
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the run is about: the file, or the content of the frame."""
+        if self.path is not None:
+            return {"panel": [self.path]}
+        found = sha256()
+        for name, values in sorted(self.table.columns.items()):
+            found.update(name.encode())
+            found.update(repr(values.tolist()).encode() if values.dtype == object else values.tobytes())
+        return {"panel": f"frame {found.hexdigest()[:16]}"}
 
 
 def given_panel_step(
-    steps: Steps, path: Path, panel: Any, stations: Sequence[Path], max_reject_share: float
+    steps: Steps, given: GivenPanel, stations: Sequence[Path], max_reject_share: float
 ) -> bool:
-    """Copy a checked panel file into the run: panel.parquet, stations.parquet, panel.json."""
-    folder = steps.folder
+    """Put a checked panel into the run: panel.parquet, stations.parquet, panel.json."""
+    folder, panel = steps.folder, given.table
 
     def make() -> None:
         places = panel_places(panel, stations, max_reject_share)
-        with open(path, "rb") as given, atomic_write(folder / "panel.parquet") as file:
-            shutil.copyfileobj(given, file, 1 << 20)
+        if given.path is None or given.path.suffix.lower() != ".parquet" or given.settings:
+            write_columns(folder / "panel.parquet", panel.columns, about=panel.about)
+        else:
+            with open(given.path, "rb") as file, atomic_write(folder / "panel.parquet") as copy:
+                shutil.copyfileobj(file, copy, 1 << 20)
         kind = panel.about.get("kind", "station")
         write_file(folder, FILES["stations.parquet"], places, about={"kind": kind})
         write_file(folder, FILES["panel.json"], {"panel": _account(panel)})
 
-    settings = {"max_reject_share": max_reject_share} if stations else {}
+    settings = dict(given.settings)
+    if stations:
+        settings["max_reject_share"] = max_reject_share
+    if given.path is None:
+        settings["content"] = given.source["panel"]
+    inputs = [*([] if given.path is None else [given.path]), *stations]
     outputs = outputs_of("panel", without="lowered.parquet")
-    return steps.run("panel", make, inputs=[path, *stations], settings=settings, outputs=outputs)
+    return steps.run("panel", make, inputs=inputs, settings=settings, outputs=outputs)
+
+
+def why_no_plan(panel: Panel) -> str | None:
+    """Return why no stock can be planned from a panel; None if it can."""
+    missing = [name for name in ("returns", "stock_start") if name not in panel.columns]
+    if missing or panel.about.get("kind") == "series":
+        return "the panel does not say what was in stock and what came back"
+    by = panel.about.get("by", "hour")
+    return None if by in ("hour", "day") else f"plans are made by hour or day, not by {by}"
 
 
 def panel_places(panel: Any, stations: Sequence[Path] = (), max_reject_share: float = 0.01) -> Columns:
@@ -83,13 +148,27 @@ def _read_stations(paths: Sequence[Path], max_reject_share: float) -> Columns:
         return {name: plain(values) for name, values in found.fetchnumpy().items()}
 
 
-def _account(panel: Any) -> dict[str, Any]:
+def _account(panel: Panel) -> dict[str, Any]:
     rows = len(panel)
-    inferred = int(np.asarray(panel["inferred"], bool).sum()) if "inferred" in panel.columns else 0
-    return {
+    found: dict[str, Any] = {
         "rows": rows,
-        "rows_inferred": inferred,
         "pickups": int(np.nansum(panel["y"].astype(float))),
         "kind": panel.about.get("kind", "station"),
-        "feed": "as the given panel says" if inferred < rows else None,
     }
+    if "inferred" in panel.columns:
+        inferred = int(np.nan_to_num(panel["inferred"].astype(float)).sum())
+        found["rows_inferred"] = inferred
+        found["feed"] = "as the given panel says" if inferred < rows else None
+    elif found["kind"] != "series":
+        found |= {"rows_inferred": 0, "feed": "as the given panel says"}
+    else:
+        found["feed"] = None
+    if "inferred_from" in panel.about:
+        found["inferred_from"] = panel.about["inferred_from"]
+    if "exposure" in panel.about:
+        found["exposure"] = panel.about["exposure"]
+    if "notes" in panel.about:
+        found["notes"] = panel.about["notes"].split("\n")
+    if (why := why_no_plan(panel)) is not None:
+        found["no_plan"] = why
+    return found

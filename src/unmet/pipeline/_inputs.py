@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmet.pipeline._options import columns_of, pairs_of, paths_of, seconds_of
+from unmet.pipeline._options import pairs_of, paths_of, seconds_of
 from unmet.pipeline._watching import Watching
+from unmet.tables import columns_of
 
 if TYPE_CHECKING:
     import duckdb

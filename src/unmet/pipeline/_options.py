@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from unmet.runs import MOST_JOBS, available_cores
+from unmet.tables import Pairs
 
 COST_LOST, COST_IDLE = 1.0, 0.1  # of a lost ride, and of a vehicle that stands idle for a day
 MOST_VEHICLES = 1_000_000
@@ -15,7 +16,6 @@ MAX_MOVE = 20.0  # km that a van drives for one move
 NETWORKS = ("linear", "mlp", "lstm")
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Pairs = Mapping[str, str] | Sequence[str] | str
 
 
 def paths_of(given: Paths | None) -> tuple[Path, ...]:
@@ -39,24 +39,6 @@ def pairs_of(given: Pairs | None, name: str) -> dict[str, str] | None:
         if not sign or not key.strip():
             raise ValueError(f"{name}= takes name=value, got {text!r}")
         found[key.strip()] = value.strip()
-    return found
-
-
-def columns_of(given: Pairs | None, name: str) -> dict[str, str] | None:
-    """Return ``field=column`` texts as a dict. Columns may have commas: only ``,field=`` starts a new one."""
-    if not given or isinstance(given, Mapping):
-        return pairs_of(given, name)
-    found: dict[str, str] = {}
-    for text in [given] if isinstance(given, str) else given:
-        for part in re.split(r",(?=\s*\w+\s*=)", text):
-            key, sign, value = (piece.strip() for piece in part.partition("="))
-            if not sign or not key or not value:
-                raise ValueError(f"{name}= takes field=column, got {part!r}")
-            if key in found:
-                raise ValueError(
-                    f"{name}= names field {key!r} twice ({found[key]!r} and {value!r}); keep one"
-                )
-            found[key] = value
     return found
 
 
@@ -97,7 +79,7 @@ def check_plan(
     """Refuse options of a plan that make no sense, or would have no effect together."""
     if fleet is not None and not 0 <= fleet <= MOST_VEHICLES:
         raise ValueError(f"fleet must be between 0 and {MOST_VEHICLES:,} vehicles, got {fleet}")
-    if not max_move > 0:
+    if not 0 < max_move < float("inf"):
         raise ValueError(f"max_move must be a number of km above 0, got {max_move!r}")
     if free and fleet is not None:
         raise ValueError("free= ignores fleet size and fleet= sets it: choose one")
@@ -110,3 +92,16 @@ def check_exist(paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.exists():
             raise ValueError(f"{path} does not exist; check the path")
+
+
+def bytes_of(memory: str) -> int:
+    """Return an amount of memory such as "2GB" or "500 MiB" in bytes.
+
+    >>> bytes_of("1.5GB")
+    1500000000
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", memory.upper())
+    if found is None:
+        raise ValueError(f"memory must read like '2GB', got {memory!r}")
+    step = 1024 if found[3] else 1000
+    return int(float(found[1]) * step ** " KMGT".index(found[2] or " "))

@@ -6,6 +6,9 @@ import numpy as np
 
 from unmet.results import FILES, Run, write_file
 
+_READ = ("y", "observed", "inferred", "holiday")  # of the panel, besides what every panel has
+_OF_LOST = ("ds", "y", "lost_mean", "exposure")
+
 
 def write_plan(
     run: Run, *, fleet: int | None, cost_lost: float, cost_idle: float, free: bool, max_move: float
@@ -14,7 +17,7 @@ def write_plan(
     from unmet.planning import distances_km, lost_share, plan_stock, planned_day, such_days, usual_day
 
     # Files that people touch come first: what is wrong with them is told before anything is computed.
-    panel = run.read_panel(also=("returns", "stock_start"))
+    panel = run.read_panel(also=("returns", "stock_start"), only=_READ)
     totals, stations = run.totals, run.columns("stations")
     model = run.model
     row_of = {place: row for row, place in enumerate(stations["unique_id"])}
@@ -66,7 +69,7 @@ def write_plan(
         "fleet.csv": {name: values[shown] for name, values in plan.fleet.items()},
         "curves.json": {
             "day": {**day, "demand": float(usual["rate"].sum())},
-            "such_days": such_days(run.columns("lost"), usual["ds"], model.zone, model.by),
+            "such_days": such_days(run.columns("lost", _OF_LOST), usual["ds"], model.zone, model.by),
             "places": {
                 str(place): [round(float(value), 6) for value in curve[: docked + 1]]
                 for place, curve, docked in zip(places, plan.curves, room)

@@ -5,39 +5,43 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from unmet.pipeline._account import account_of
-from unmet.pipeline._given_panel import given_panel_step
+from unmet.pipeline._given_panel import GivenPanel, given_panel_step
 from unmet.pipeline._inputs import PanelInputs, built_panel
 from unmet.pipeline._options import (
     COST_IDLE,
     COST_LOST,
     MAX_MOVE,
-    Pairs,
     Paths,
     check_exist,
     check_plan,
     jobs_of,
     networks_of,
     paths_of,
+    seconds_of,
 )
 from unmet.pipeline._steps import fit_step, forecast_step, horizon_of, panel_step, plan_step, report_step
 from unmet.pipeline._watching import Watching
-from unmet.results import Run, checked_panel
+from unmet.results import Run
 from unmet.runs import Steps, stale_steps
+from unmet.tables import Pairs
 
 
 def run(
     *,
-    trips: Paths,
     output: str | os.PathLike[str],
+    trips: Paths | None = None,
+    panel: Any = None,
     status: Paths | None = None,
     stations: Paths | None = None,
     zone: str | None = None,
     by: str = "hour",
-    times: str = "local",
+    times: str | None = None,
+    noun: str | None = None,
     hubs: int | str | os.PathLike[str] | None = None,
     cells: int | None = None,
     keep: Pairs | None = None,
@@ -70,24 +74,29 @@ def run(
     progress: bool | None = None,
     backend: str | None = None,
 ) -> Run:
-    """Go from trips to latent demand, lost rides, a forecast, a plan and a report.
+    """Go from trips, or a panel of your own, to latent demand, lost rides, a forecast, a plan and a report.
 
     Does what the command ``unmet run`` does, in the same folder layout. Steps whose inputs, settings and code
     have not changed are kept, so a call that was interrupted goes on where it stopped.
 
     Parameters
     ----------
-    trips : trip files or folders, any known layout.
     output : folder for all results; made if needed.
+    trips : trip files or folders, any known layout.
+    panel : instead of trips: a panel file, or a table of your own, a frame or a CSV or Parquet file in long
+        format (see `unmet.forecasting.as_panel`). Of the options that read trips it takes `stations`,
+        `zone`, `times` and `columns`. There is no plan if the table has no stock.
     status : status feed: GBFS files, a folder of them, or a CSV of events. Without it, stock is inferred.
     stations : station_information or a table of stations.
     zone : local time zone, for instance "America/New_York".
     by : length of a period, "hour" or "day".
-    times : how time stamps are written, "local" or "utc".
+    times : how time stamps are written, "local" or "utc". None: local, or what the panel says.
+    noun : what a panel counts, in the plural, such as "sales": the word of the page and the summary.
     hubs : group stations into this many hubs, or by a file of place,hub.
     cells : use H3 cells at this resolution instead of stations.
     keep : keep only trips with these values, such as {"user": "member"}.
-    columns : columns of an unknown layout, such as {"start": "Departure", "station": "From"}.
+    columns : columns of an unknown layout, such as {"start": "Departure", "station": "From"}; of a panel,
+        such as {"y": "sold", "exposure": "in_stock"}.
     status_columns : columns of an unknown status file: {"place": "Stop", "at": "When", "available": "Bikes"}.
     encoding : of text files, such as "cp949". None: told by their bytes.
     day_first : whether dates such as 3/4/2019 have the day first. None: decided by all files of a layout.
@@ -97,10 +106,11 @@ def run(
     weather, weather_keep : add weather by local day or hour; keep only rows with these values.
     max_gap : treat stock as unknown after this long without a record, such as "2 hours".
     max_reject_share : stop if a larger share of the rows is rejected.
-    memory : memory limit of the database.
+    memory : memory limit of the database; parts of the fit run side by side as far as it allows. Fewer than
+        300 bytes for each place and period (6 GB for a year of New York) do not suffice for the fit.
     covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
         none.
-    horizon : periods to forecast. None: a week of hours, or 28 days.
+    horizon : periods to forecast. None: a week of hours, 28 days, or 13 weeks.
     network : "linear", "mlp", "lstm", or several to choose among on validation. None: linear and mlp.
     self_check : also hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.
     fleet : vehicles to share out. None: as many as usually stand at the places.
@@ -109,7 +119,7 @@ def run(
     max_move : plan no move over more km than this.
     title : heading of the report.
     seed : seed of every random draw.
-    jobs : worker processes; -1: one per core.
+    jobs : processes that read and threads that fit; -1: one per core.
     replace : start over in a folder that holds another run. Files may be added to a run without it.
     cache : keep what was read in the folder, so that only added files are read.
     progress : None: show progress bars on a terminal; False: never.
@@ -128,7 +138,13 @@ def run(
     ... )
     >>> run.lost.head()  # doctest: +SKIP
     """
-    inputs = PanelInputs.among(locals())
+    if panel is not None:
+        return _run_panel(locals())
+    if not trips:
+        raise ValueError("trips must name at least one file or folder; or give panel=")
+    if noun is not None:
+        raise ValueError("noun= goes with panel=; trips are rides")
+    inputs = PanelInputs.among({**locals(), "times": times or "local"})
     if by not in ("hour", "day"):
         raise ValueError(f"by must be hour or day for a run, got {by!r}")
     check_plan(fleet, cost_lost, cost_idle, free, max_move)
@@ -141,7 +157,13 @@ def run(
         with Watching(shown=progress) as watching:
             done = {"panel": panel_step(steps, inputs, watching, cache=cache, told=told)}
         done["fit"] = fit_step(
-            steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+            steps,
+            networks=networks,
+            seed=seed,
+            jobs=workers,
+            self_check=self_check,
+            progress=progress,
+            memory=memory,
         )
         done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by), covariates=known)
         done["plan"] = plan_step(
@@ -149,6 +171,36 @@ def run(
         )
         done["report"] = report_step(steps, title=title)
     found.kept = tuple(name for name, now in done.items() if not now)
+    found.told = tuple(told)
+    return found
+
+
+_OF_TRIPS = tuple(
+    name for name in PanelInputs.__dataclass_fields__ if name not in ("stations", "zone", "times", "columns")
+)
+
+
+def _run_panel(options: dict[str, Any]) -> Run:
+    """Do what `run` does, from a panel; `options` are the arguments of `run`."""
+    usual = signature(run).parameters
+    options["min_duration"] = seconds_of(options["min_duration"], "min_duration")
+    for name in _OF_TRIPS:
+        if name in usual and name != "max_reject_share" and options[name] not in (None, usual[name].default):
+            raise ValueError(f"{name}= goes with trips=, not with panel=: leave it out")
+    output, known = options["output"], options["covariates"]
+    planning = {name: options[name] for name in ("fleet", "cost_lost", "cost_idle", "free", "max_move")}
+    check_plan(**planning)
+    names = ("columns", "zone", "times", "noun", "stations", "network", "self_check", "seed", "jobs")
+    more = ("max_reject_share", "replace", "progress", "backend")
+    found = fit(options["panel"], output=output, **{name: options[name] for name in (*names, *more)})
+    forecast(found, horizon=options["horizon"], covariates=known)
+    why = (found.account or {}).get("panel", {}).get("no_plan")
+    told = list((found.account or {}).get("panel", {}).get("notes", ()))
+    if why is None:
+        plan(found, **planning)
+    else:
+        told.append(f"There is no plan: {why}.")
+    report(found, title=options["title"])
     found.told = tuple(told)
     return found
 
@@ -173,47 +225,59 @@ def panel(
 
 
 def fit(
-    panel: str | os.PathLike[str],
+    panel: Any,
     *,
     output: str | os.PathLike[str] | None = None,
+    columns: Pairs | None = None,
+    zone: str | None = None,
+    times: str | None = None,
+    noun: str | None = None,
     stations: Paths | None = None,
     network: str | Sequence[str] | None = None,
     self_check: bool = True,
     seed: int = 0,
     max_reject_share: float = 0.01,
+    memory: str = "1GB",
     jobs: int = -1,
     replace: bool = False,
     progress: bool | None = None,
     backend: str | None = None,
 ) -> Run:
-    """Fit latent demand to a panel file, or again to the panel of a run folder.
+    """Fit latent demand to a panel, or again to the panel of a run folder.
 
     Parameters
     ----------
-    panel : panel file, or the folder of a run.
-    output : folder for all results; goes with a panel file.
+    panel : panel file, a table of your own (a frame, or a CSV or Parquet file, in long format; see
+        `unmet.forecasting.as_panel`), or the folder of a run.
+    output : folder for all results; goes with a panel.
+    columns, zone, times : names in a table of your own, and how its times are to be read.
+    noun : what the panel counts, in the plural, such as "sales": the word of the page and the summary.
     stations : names and coordinates of the places; goes with a panel file. Without it, places are named by
         their ids and riders who walk to a neighbour are not told apart.
     self_check : see `run`; a panel file alone does not tell the stock of every moment, so it has none.
     max_reject_share : stop if a larger share of the stations cannot be read.
+    memory : see `run`.
     """
-    source_path, places = Path(panel), paths_of(stations)
+    places = paths_of(stations)
     if not places and max_reject_share != 0.01:
         raise ValueError("max_reject_share is about the rows of stations=: give them, or leave it out")
     given = None
-    if source_path.is_dir():
-        if output is not None and Path(output) != source_path:
+    if isinstance(panel, str | os.PathLike) and Path(panel).is_dir():
+        if output is not None and Path(output) != Path(panel):
             raise ValueError("output must be left out where panel is the folder of a run")
-        if places or replace:
-            wrong = "stations" if places else "replace"
+        asked = {"stations": places, "replace": replace, "columns": columns, "zone": zone} | {
+            "times": times,
+            "noun": noun,
+        }
+        for wrong in (name for name, value in asked.items() if value):
             raise ValueError(f"{wrong}= goes with a panel file; the panel of a run folder is fitted as it is")
-        folder = source_path
+        folder = Path(panel)
         source = Run(folder).record["source"]
     elif output is None:
         raise ValueError("output must name the folder for model, backtest and lost rides")
     else:
-        folder, given = Path(output), checked_panel(source_path)
-        source = {"panel": [source_path]}
+        folder, given = Path(output), GivenPanel.of(panel, columns, zone, times, noun)
+        source = given.source
     check_exist(places)
     networks, workers = networks_of(network), jobs_of(jobs)
     found = Run(folder, backend=backend)
@@ -221,9 +285,15 @@ def fit(
     try:
         with Steps(folder, source=source, replace=replace) as steps:
             if given is not None:
-                given_panel_step(steps, source_path, given, places, max_reject_share)
+                given_panel_step(steps, given, places, max_reject_share)
             fit_step(
-                steps, networks=networks, seed=seed, jobs=workers, self_check=self_check, progress=progress
+                steps,
+                networks=networks,
+                seed=seed,
+                jobs=workers,
+                self_check=self_check,
+                progress=progress,
+                memory=memory,
             )
     except ValueError:
         if new:  # the panel cannot be fitted, so its copy is of no use
@@ -262,6 +332,9 @@ def plan(
     """Plan the stock of every place for the first whole day ahead of a run; `max_move` in km limits moves."""
     check_plan(fleet, cost_lost, cost_idle, free, max_move)
     found = _run_of(run)
+    why = (found.account or {}).get("panel", {}).get("no_plan")
+    if why is not None:
+        raise ValueError(f"{found.folder} cannot have a plan: {why}")
     with Steps(found.folder, source=found.record["source"]) as steps:
         plan_step(steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free, max_move=max_move)
     return found

@@ -9,11 +9,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unmet.calendar import step_of
 from unmet.pipeline._account import account_of
 from unmet.pipeline._inputs import PanelInputs, built_panel
+from unmet.pipeline._options import bytes_of
 from unmet.pipeline._watching import Watching
 from unmet.results import FILES, Run, outputs_of, write_file, write_map
 from unmet.runs import Steps
+from unmet.tables import parquet_about
 
 if TYPE_CHECKING:
     from unmet.forecasting import SelfCheck
@@ -92,8 +95,12 @@ def fit_step(
     jobs: int,
     self_check: bool,
     progress: bool | None,
+    memory: str | None = None,
 ) -> bool:
-    """Fit demand to the panel: model, backtest, calibration, comparison of models, self-check, lost rides."""
+    """Fit demand to the panel: model, backtest, calibration, comparison of models, self-check, lost rides.
+
+    Each stage of the fit is kept until all are done, so that a kill loses only the one under way.
+    """
     folder, run = steps.folder, Run(steps.folder)
     (panel,) = run.need("panel")
     stations = [folder / "stations.parquet"] if run.has("stations") else []
@@ -111,11 +118,14 @@ def fit_step(
             never_available="keep",
             lowered=lowered[0] if lowered else None,
             jobs=jobs,
+            memory=None if memory is None else bytes_of(memory),
+            stages=steps.stages(),
             progress=progress,
         )
         model.save(folder / "model")
         totals = model.lost_total()
         about = {"zone": model.zone, "by": model.by}
+        about |= {name: text for name, text in parquet_about(panel).items() if name == "noun"}
         write_file(folder, FILES["backtest.parquet"], model.backtest or {}, about)
         write_file(folder, FILES["lost.parquet"], model.lost(), about)
         write_file(folder, FILES["lost_total.json"], totals)
@@ -131,6 +141,7 @@ def fit_step(
         settings={"networks": list(networks), "seed": seed, "self_check": self_check},
         outputs=outputs_of("fit"),
     )
+    steps.forget_stages("fit")
     steps.note(versions=_versions(), measures=run.summary(fit_only=True).measures())
     return done
 
@@ -139,7 +150,7 @@ def _self_check(found: SelfCheck | None, *, asked: bool) -> dict[str, Any]:
     """Return the content of self_check.json; without a check, why there is none."""
     if found is not None:
         return found.as_dict()
-    why = "a panel file does not tell the stock of every moment" if asked else "it was switched off"
+    why = "a panel does not tell the stock of every moment" if asked else "it was switched off"
     return {"done": False, "why": why}
 
 
@@ -170,7 +181,7 @@ def _read_ahead(path: Path, model: Any) -> dict[str, Any]:
     """Return the columns of a file of covariates that the model uses."""
     from unmet.mobility import read_covariates
 
-    found = read_covariates(path, model.known_ahead(366 * model.per_day)["ds"], model.zone)
+    found = read_covariates(path, model.known_ahead(step_of(model.by).per_year)["ds"], model.zone)
     used = {name: values for name, values in found.items() if name in ("ds", *model.covariates)}
     if len(used) < 2:
         raise ValueError(
@@ -181,8 +192,11 @@ def _read_ahead(path: Path, model: Any) -> dict[str, Any]:
 
 
 def horizon_of(given: int | None, by: str) -> int:
-    """Return the periods to forecast: by default a week of hours, or four weeks of days."""
-    return (168 if by == "hour" else 28) if given is None else given
+    """Return the periods to forecast: by default a week of hours, four weeks of days, 13 weeks of weeks."""
+    if given is not None:
+        return given
+    step = step_of(by)
+    return step.per_week if step.per_day > 1 else 28 if by == "day" else 13
 
 
 def plan_step(

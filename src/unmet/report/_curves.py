@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from unmet.calendar import PlaceGrid, lay_out
@@ -9,7 +11,8 @@ from unmet.report._data import CurveData
 from unmet.report._pack import pack, step_for
 from unmet.tables import Columns
 
-FINE_BUDGET = 900_000  # numbers; each takes two letters of the page
+FINE_BUDGET = 1_200_000  # numbers; each takes two letters of the page
+DETAILED = 300  # places with most lost rides whose forecasts by period are on the page
 COARSE_BUDGET = 650_000
 QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 _HISTORY_DAYS = (28, 14, 7, 5, 3, 2, 1)
@@ -17,11 +20,20 @@ _NORMAL_90 = 2 * 1.6448536  # width of a central 90% interval in standard deviat
 
 
 def make_curves(
-    lost: Columns, grid: PlaceGrid, backtest: Columns | None, forecast: Columns | None, zone: str
+    lost: Columns,
+    grid: PlaceGrid,
+    backtest: Columns | None,
+    forecast: Columns | None,
+    zone: str,
+    worst: Sequence[int] | None = None,
 ) -> CurveData:
-    """Both kinds of series; see :class:`CurveData`."""
+    """Both kinds of series; see :class:`CurveData`.
+
+    Of many places only the first of `worst` (numbers of the places, most lost rides first) have the fine one.
+    """
+    detailed = set(range(len(grid.ids)) if worst is None else worst[:DETAILED])
     coarse_clock, coarse_days, coarse, coarse_steps = _coarse(lost, grid)
-    clock, history, fine, fine_steps = _fine(grid.ids, backtest, forecast, zone)
+    clock, history, fine, fine_steps = _fine(grid.ids, backtest, forecast, zone, detailed)
     return CurveData(
         clock=clock,
         history=history,
@@ -73,13 +85,13 @@ def _coarse(lost: Columns, grid: PlaceGrid) -> tuple[list[int], int, list[dict[s
 
 
 def _fine(
-    ids: list[str], backtest: Columns | None, forecast: Columns | None, zone: str
-) -> tuple[list[int], int, list[dict[str, str]], list[float]]:
+    ids: list[str], backtest: Columns | None, forecast: Columns | None, zone: str, detailed: set[int]
+) -> tuple[list[int], int, list[dict[str, str] | None], list[float]]:
     """Tested forecasts of the last days followed by those of the horizon, on one clock."""
     past = lay_out(backtest, zone) if backtest is not None else None
     future = lay_out(forecast, zone) if forecast is not None else None
     ahead = len(future.times) if future is not None else 0
-    keep, ahead = _room(past, len(ids), ahead)
+    keep, ahead = _room(past, len(detailed), ahead)
     length = keep + ahead
     values = {name: np.full((len(ids), length), np.nan) for name in (*QUANTILES, "y", "ran_out")}
     number = {identity: n for n, identity in enumerate(ids)}
@@ -95,12 +107,17 @@ def _fine(
     if future is not None and forecast is not None:
         _place(values, future, forecast, number, slice(keep, length), QUANTILES, first=True)
         clock += future.clock[:ahead].tolist()
-    found, steps = [], []
+    found: list[dict[str, str] | None] = []
+    steps = []
     for n in range(len(ids)):
+        if n not in detailed:
+            found.append(None)
+            steps.append(1.0)
+            continue
         every = np.stack([values[name][n] for name in (*QUANTILES, "y")])
         step = step_for(float(np.max(every[np.isfinite(every)], initial=1.0)))
         steps.append(step)
-        entry = {name: pack(values[name][n], step) for name in QUANTILES}
+        entry: dict[str, str] = {name: pack(values[name][n], step) for name in QUANTILES}
         entry["y"] = pack(values["y"][n, :keep], step)
         entry["ran_out"] = "".join("1" if flag == 1 else "0" for flag in values["ran_out"][n, :keep])
         found.append(entry)

@@ -26,14 +26,15 @@ class CurveData:
     """Series of every place, in the order of the places, each a text of two letters a number.
 
     ``fine`` holds forecasts by period (tested ones of the past, then those of the horizon), ``coarse`` sums
-    by day or week over the whole period. ``steps`` is the size of one unit per place.
+    by day or week over the whole period. ``steps`` is the size of one unit per place. Of many places only
+    those with most lost rides have a fine series; the others have None.
     """
 
     clock: list[int]
     history: int
     coarse_clock: list[int]
     coarse_days: int
-    fine: list[dict[str, str]]
+    fine: list[dict[str, str] | None]
     coarse: list[dict[str, str]]
     fine_steps: list[float]
     coarse_steps: list[float]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unmet.calendar import PlaceGrid, lay_out, weekday
+from unmet.calendar import PlaceGrid, lay_out, step_of, weekday
 from unmet.planning import KNOWN_DAY
 from unmet.report._curves import make_curves
 from unmet.report._data import Day, ReportData, Weekday
@@ -35,13 +35,16 @@ def read_run(run: Run | str | os.PathLike[str], *, title: str | None = None) -> 
     lost = run.columns("lost")
     grid = lay_out(lost, run.zone)
     backtest, forecast = (run.columns(name) if run.has(name) else None for name in ("backtest", "forecast"))
+    summary = run.summary()
+    number = {place: n for n, place in enumerate(grid.ids)}
+    worst = [number[place.unique_id] for place in summary.worst if place.unique_id in number]
     return ReportData(
         title=shown_name(title, "Unmet demand"),
-        summary=run.summary(),
+        summary=summary,
         places=run.places,
         days=_days(run.totals),
-        week=_week(lost, grid) if run.by == "hour" else None,
-        curves=make_curves(lost, grid, backtest, forecast, run.zone),
+        week=_week(lost, grid) if step_of(run.by).seconds <= 3600 else None,
+        curves=make_curves(lost, grid, backtest, forecast, run.zone, worst),
         horizon=make_horizon(forecast, grid.ids, run.zone),
         calibration=run.calibration or {},
         measures=tuple(run.measures),

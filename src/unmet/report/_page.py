@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from unmet.calendar import step_of
 from unmet.report._data import ReportData
 from unmet.report._script_json import script_json
 from unmet.report._sections import section_values
@@ -128,14 +129,22 @@ def _hash(text: str) -> str:
 
 def _payload(data: ReportData) -> dict[str, Any]:
     """What the page's script needs: names, and the series of each place."""
-    curves = data.curves
+    curves, words = data.curves, data.summary.words
     return {
-        "by": data.summary.by,
+        "hours": step_of(data.summary.by).seconds < 86_400,
+        "words": {
+            "noun": words.noun,
+            "places": words.places,
+            "block": words.block,
+            "fine": f"{words.noun} {words.each_period}",
+            "coarse": f"{words.noun} a {words.block}",
+            "without": f"It was {words.without}" if words.own else "There was no vehicle",
+        },
         "places": [
             {
                 "id": place.unique_id,
                 "name": place.name,
-                "facts": place_sentence(place),
+                "facts": place_sentence(place, words),
                 "lost": numbers.about(place.lost) if place.lost.point else None,
                 "interval": numbers.between(place.lost),
                 "observed": place.observed,
@@ -152,7 +161,10 @@ def _payload(data: ReportData) -> dict[str, Any]:
             "history": curves.history,
             "coarseClock": curves.coarse_clock,
             "coarseDays": curves.coarse_days,
-            "fine": [{"step": step, **entry} for step, entry in zip(curves.fine_steps, curves.fine)],
+            "fine": [
+                entry if entry is None else {"step": step, **entry}
+                for step, entry in zip(curves.fine_steps, curves.fine)
+            ],
             "coarse": [{"step": step, **entry} for step, entry in zip(curves.coarse_steps, curves.coarse)],
         },
     }

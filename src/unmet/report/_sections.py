@@ -28,6 +28,7 @@ from unmet.results import (
     doubts,
     headline,
     if_no_van_came,
+    not_here,
     recent_days,
     self_check_words,
     targets_played,
@@ -58,6 +59,8 @@ def section_values(data: ReportData) -> dict[str, Any]:
         "panel_account": panel if isinstance(panel, dict) else {},
         "trips_account": trips if isinstance(trips := data.account.get("trips"), dict) else {},
         "summary": data.summary,
+        "w": data.summary.words,
+        "not_here": not_here(data.summary),
         "trust": data.summary.trust,
         "total": data.summary.total,
         "plan": data.summary.plan,
@@ -66,9 +69,11 @@ def section_values(data: ReportData) -> dict[str, Any]:
         "headline": headline(data.summary),
         "doubts": doubts(data.summary),
         **_doubt(data),
-        "days_pair": pair(lambda width, kind: days_figure(data.days, width, kind)) if data.days else None,
-        "map": place_map(data.places),
-        "week_map": week_map(data.week) if data.week is not None else None,
+        "days_pair": pair(lambda width, kind: days_figure(data.days, width, kind, data.summary.words))
+        if data.days
+        else None,
+        "map": place_map(data.places, data.summary.words.noun),
+        "week_map": week_map(data.week, data.summary.words.noun) if data.week is not None else None,
         **_plan(data),
         **_forecast(data),
         **_trust(data),
@@ -92,7 +97,7 @@ def _forecast(data: ReportData) -> dict[str, Any]:
     drawn = None
     if horizon is not None and horizon.total:
         clock, total = horizon.clock, horizon.total
-        drawn = pair(lambda width, kind: forecast_figure(clock, total, data.summary.by, width, kind))
+        drawn = pair(lambda width, kind: forecast_figure(clock, total, data.summary.words, width, kind))
     return {
         "forecast_pair": drawn,
         "horizon_sum": sum(horizon.total) if horizon is not None else None,

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from unmet.calendar import step_of
 from unmet.report._data import ReportData
 from unmet.report._table import Cell, Table, bounds, count, estimate, make_table, named, share, words
 from unmet.report.figures._calibration import band_name
-from unmet.results import Interval
+from unmet.results import Interval, Words
 from unmet.results.numbers import WEEKDAYS, day, known, moment, number
 
-_PLACE_COLUMNS = (
-    ("Place", False),
-    ("Lost rides", True),
-    ("90% interval", True),
-    ("Demand lost", True),
-    ("Observed", True),
-    ("Estimated demand", True),
-    ("Time empty", True),
-)
+
+def _place_columns(words: Words) -> tuple[tuple[str, bool], ...]:
+    return (
+        (words.place.capitalize(), False),
+        (f"Lost {words.noun}", True),
+        ("90% interval", True),
+        ("Demand lost", True),
+        ("Observed", True),
+        ("Estimated demand", True),
+        (f"Time {words.without}" if words.own else "Time empty", True),
+    )
 
 
 def _place_rows(data: ReportData, numbers: Iterable[int]) -> list[list[Cell]]:
@@ -46,8 +49,9 @@ def worst_table(data: ReportData) -> Table:
     """The ten places that lost most rides."""
     shown = (0, 1, 2, 3, 6)
     rows = [[row[n] for n in shown] for row in _place_rows(data, data.worst[:10])]
-    columns = [_PLACE_COLUMNS[n] for n in shown]
-    caption = "The ten places that lost most rides"
+    said = data.summary.words
+    columns = [_place_columns(said)[n] for n in shown]
+    caption = f"The {said.places} that lost most {said.noun}, at most ten"
     return make_table("worst", caption, columns, rows, sorted_by=(1, "descending"))
 
 
@@ -55,8 +59,8 @@ def places_table(data: ReportData) -> Table:
     """Every place: the table behind the map."""
     return make_table(
         "places",
-        "All places over the whole period",
-        _PLACE_COLUMNS,
+        f"All {data.summary.words.places} over the whole period",
+        _place_columns(data.summary.words),
         _place_rows(data, data.worst),
         sorted_by=(1, "descending"),
     )
@@ -74,14 +78,16 @@ def days_table(data: ReportData) -> Table:
             rows.append([when, count(one.observed), estimate(demand), bounds(demand), lost])
         else:
             rows.append([when, Cell("unknown"), Cell("unknown"), Cell(""), Cell("unknown")])
+    said = data.summary.words
     columns = (
-        ("Day", False),
+        (said.block.capitalize(), False),
         ("Observed", True),
         ("Estimated demand", True),
         ("90% interval", True),
         ("Lost", True),
     )
-    return make_table("days", "Rides of all places by local day", columns, rows, sortable=False)
+    caption = f"{said.noun.capitalize()} of all {said.places} by local {said.block}"
+    return make_table("days", caption, columns, rows, sortable=False)
 
 
 def week_table(data: ReportData) -> Table | None:
@@ -93,7 +99,8 @@ def week_table(data: ReportData) -> Table | None:
         for hour in range(24)
     ]
     columns = (("Hour", False), *((name, True) for name in WEEKDAYS))
-    caption = "Lost rides per hour, mean over the days of the period, all places"
+    said = data.summary.words
+    caption = f"Lost {said.noun} per hour, mean over the days of the period, all {said.places}"
     return make_table("week", caption, columns, rows, sortable=False)
 
 
@@ -119,15 +126,16 @@ def horizon_table(data: ReportData) -> Table | None:
                 share(entry.unidentified, 0),
             ]
         )
+    said = data.summary.words
     columns = (
-        ("Place", False),
-        ("Expected rides", True),
-        (f"Busiest {data.summary.by}", False),
+        (said.place.capitalize(), False),
+        (f"Expected {said.noun}", True),
+        (f"Busiest {said.period}", False),
         ("Expected then", True),
         ("90% interval then", True),
-        (f"{data.summary.by.capitalize()}s without upper bound", True),
+        (f"{said.period.capitalize()}s without upper bound", True),
     )
-    caption = "Expected demand of each place over the horizon"
+    caption = f"Expected demand of each {said.place} over the horizon"
     return make_table("horizon", caption, columns, rows, sorted_by=(1, "descending"))
 
 
@@ -136,11 +144,13 @@ def horizon_periods_table(data: ReportData) -> Table | None:
     if data.horizon is None:
         return None
     rows = [
-        [Cell(moment(clock, data.summary.by == "hour")), count(value)]
+        [Cell(moment(clock, step_of(data.summary.by).seconds < 86_400)), count(value)]
         for clock, value in zip(data.horizon.clock, data.horizon.total)
     ]
-    columns = ((data.summary.by.capitalize(), False), ("Expected rides", True))
-    return make_table("horizon-periods", "Expected rides of all places", columns, rows, sortable=False)
+    said = data.summary.words
+    columns = ((said.period.capitalize(), False), (f"Expected {said.noun}", True))
+    caption = f"Expected {said.noun} of all {said.places}"
+    return make_table("horizon-periods", caption, columns, rows, sortable=False)
 
 
 def plan_table(data: ReportData) -> Table | None:
@@ -264,7 +274,7 @@ def bands_table(data: ReportData) -> Table | None:
             ]
         )
     columns = (
-        (f"Predicted rides {'an hour' if data.summary.by == 'hour' else 'a day'}", False),
+        (f"Predicted {data.summary.words.noun} {data.summary.words.each_period}", False),
         ("Rows", True),
         ("Rows at the top level", True),
         *((name, True) for name in levels),
@@ -296,7 +306,7 @@ def measures_table(data: ReportData) -> Table | None:
     columns = (
         ("Model", False),
         ("Pinball loss", True),
-        ("Pinball loss, places often empty", True),
+        (f"Pinball loss, {data.summary.words.places} often empty", True),
         ("Coverage of 90% intervals", True),
     )
     return make_table("measures", "Models compared by rolling-origin validation", columns, rows)

@@ -4,7 +4,8 @@ Every file of a run folder and every column is defined once, in `_schema.py`.
 """
 
 from unmet.results import numbers
-from unmet.results._panel import checked_panel
+from unmet.results._frames import choose_backend, make_frame
+from unmet.results._panel import check_panel, checked_panel
 from unmet.results._places import shown_name
 from unmet.results._run import Run, open_run
 from unmet.results._schema import FILES, Column, File, Part, outputs_of
@@ -12,9 +13,12 @@ from unmet.results._summary import Summary
 from unmet.results._trust import Evidence, Reason, Trust, judge
 from unmet.results._values import Doubt, Interval, PlaceTotals, PlanFigures, PlannedDay
 from unmet.results._words import (
+    Words,
+    check_noun,
     doubts,
     headline,
     if_no_van_came,
+    not_here,
     place_sentence,
     plan_sentences,
     recent_days,
@@ -39,11 +43,17 @@ __all__ = [
     "Run",
     "Summary",
     "Trust",
+    "Words",
+    "check_noun",
+    "check_panel",
     "checked_panel",
+    "choose_backend",
     "doubts",
     "headline",
     "if_no_van_came",
     "judge",
+    "make_frame",
+    "not_here",
     "numbers",
     "open_run",
     "outputs_of",

@@ -14,6 +14,7 @@ from unmet.results.numbers import known
 if TYPE_CHECKING:
     from unmet.results._run import Run
 
+_FEW_LOST = 0.01  # lost rides for each ride seen that are too few for the width of their interval to matter
 _LEAST_OPEN, _LEAST_RIDES = 50, 10  # open periods and rides of a place that says something
 
 
@@ -34,6 +35,7 @@ def gather_evidence(run: Run, total: PlaceTotals) -> Evidence:
         tested=bool(coverage),
         upper_bounds_agree=not (calibration.get("assumption") or {}).get("warn", False),
         lost_per_ride=total.lost.mean / max(total.observed, 1.0),
+        width=_width(total),
         beyond=_beyond(lost),
         thin=_thin(lost),
         standing=_number(panel.get("vehicles_standing")),
@@ -41,7 +43,17 @@ def gather_evidence(run: Run, total: PlaceTotals) -> Evidence:
         docks=_docks(run),
         assumed_ends=panel.get("assumed_ends") is True,
         self_check=run.self_check,
+        untimed=panel.get("exposure") == "estimated",
+        words=run.words,
     )
+
+
+def _width(total: PlaceTotals) -> float:
+    """Return the relative width of the interval of lost rides; 0 if it has no end, which other rules tell."""
+    lost = total.lost
+    if not (lost.point and lost.identified):
+        return 0.0
+    return (lost.high - lost.low) / max(lost.mean, _FEW_LOST * total.observed, 1.0)
 
 
 def _beyond(lost: Any) -> float:

@@ -12,16 +12,20 @@ from unmet.results._schema import PANEL
 _REMEDY = "build it with `unmet panel`"
 
 
-def checked_panel(path: Path, *, also: Sequence[str] = ()) -> Any:
-    """Return a panel (`mobility.read_panel`) whose columns, `also` among them, hold what they should."""
+def checked_panel(path: Path, *, also: Sequence[str] = (), only: Sequence[str] | None = None) -> Any:
+    """Return a panel (`mobility.read_panel`) whose columns, `also` among them, hold what they should.
+
+    With `only`, the other columns are neither read nor checked.
+    """
     from unmet.mobility import read_panel
 
-    if path.suffix.lower() == ".csv" and path.is_file():
-        raise ValueError(
-            f"{path}: a panel is fitted from Parquet; write it with `unmet panel … -o panel.parquet`"
-        )
-    panel = read_panel(path)
-    check_columns(path, PANEL, panel.columns, _REMEDY, tuple(also))
-    if not len(panel):
-        raise ValueError(f"{path} has no rows; {_REMEDY} from files that hold rides")
+    panel = read_panel(path, only=only and (*only, *PANEL.needed_columns, *also))
+    check_panel(panel, str(path), also=also)
     return panel
+
+
+def check_panel(panel: Any, source: str, *, also: Sequence[str] = ()) -> None:
+    """Refuse a panel whose columns, `also` among them, do not hold what they should."""
+    check_columns(source, PANEL, panel.columns, _REMEDY, tuple(also))
+    if not len(panel):
+        raise ValueError(f"{source} has no rows; {_REMEDY} from files that hold rides")

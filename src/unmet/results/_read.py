@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from unmet.results._schema import Column, File, Part, made_with
-from unmet.tables import SPREADSHEET_SIGNS, Columns, read_columns
+from unmet.tables import Columns, own_text, read_columns
 
 _MOST_JSON_BYTES = _MOST_CSV_BYTES = 2**28
 _MOST_COUNT, _MOST_AMOUNT = 10**6, 10**9  # of one place and period; more is a slip that no work survives
@@ -48,8 +49,11 @@ def refuse(folder: Path, file: File, problem: str) -> NoReturn:
     raise ValueError(f"{folder / file.name} {problem}; make it again with {made_with(folder, file)}")
 
 
-def read_table(folder: Path, file: File) -> tuple[Columns, dict[str, str]]:
-    """Return the columns of a Parquet or CSV file, checked, and the notes in the file."""
+def read_table(folder: Path, file: File, only: Sequence[str] | None = None) -> tuple[Columns, dict[str, str]]:
+    """Return the columns of a Parquet or CSV file, checked, and the notes in the file.
+
+    Of a Parquet file `only` some columns may be read, and with them those that it must have are not missed.
+    """
     (path,) = need(folder, file)
     if not path.is_file():
         refuse(folder, file, "is not a regular file")
@@ -61,18 +65,26 @@ def read_table(folder: Path, file: File) -> tuple[Columns, dict[str, str]]:
         columns = _read_csv(path, file, remedy)
     else:
         try:
-            columns, about = read_columns(path)
+            columns, about = read_columns(path, only)
         except ValueError as error:
             raise ValueError(f"{error}; {remedy}") from None
-    check_columns(path, file, columns, remedy)
+    check_columns(path, file, columns, remedy, only=only)
     if not len(next(iter(columns.values()))) and path.suffix != ".csv":
         raise ValueError(f"{path} has no rows; {remedy}")
     return columns, about
 
 
-def check_columns(path: Path, file: File, columns: Columns, remedy: str, also: tuple[str, ...] = ()) -> None:
+def check_columns(
+    path: Path | str,
+    file: File,
+    columns: Columns,
+    remedy: str,
+    also: tuple[str, ...] = (),
+    only: Sequence[str] | None = None,
+) -> None:
     """Refuse a table that lacks a column (or one of `also`), or whose columns hold something else."""
-    missing = [name for name in (*file.needed_columns, *also) if name not in columns]
+    needed = (*file.needed_columns, *also) if only is None else only
+    missing = [name for name in needed if name not in columns]
     if missing:
         raise ValueError(f"{path} has no column {', '.join(missing)}; {remedy}")
     for column in file.columns:
@@ -80,18 +92,17 @@ def check_columns(path: Path, file: File, columns: Columns, remedy: str, also: t
             _check_column(path, column, columns[column.name], remedy)
 
 
-def _check_column(path: Path, column: Column, values: np.ndarray, remedy: str) -> None:
+def _check_column(path: Path | str, column: Column, values: np.ndarray, remedy: str) -> None:
     name, kind = column.name, column.kind
+    texts = set(values.tolist()) if kind == "text" or values.dtype.kind == "O" else set()
     if name in ("unique_id", "ds"):
-        empty = (
-            np.isnat(values)
-            if values.dtype.kind == "M"
-            else np.array([one is None for one in values.tolist()])
-        )
-        if np.any(empty):
-            raise ValueError(f"{path}: {np.sum(empty):,} rows have no {name}; {remedy}")
+        empty = int(np.isnat(values).sum()) if values.dtype.kind == "M" else 0
+        if None in texts:
+            empty = sum(one is None for one in values.tolist())
+        if empty:
+            raise ValueError(f"{path}: {empty:,} rows have no {name}; {remedy}")
     if kind == "text":
-        longest = max((len(str(one)) for one in set(values.tolist())), default=0)
+        longest = max((len(str(one)) for one in texts), default=0)
         if longest > _LONGEST_TEXT:
             raise ValueError(
                 f"{path}: column {name} has a text of {longest:,} characters, more than {_LONGEST_TEXT:,}; "
@@ -159,11 +170,6 @@ def _column_of(path: Path, name: str, kind: str, cells: list[tuple[int, str]], r
                 ) from None
     whole = kind == "count" and np.isfinite(values).all() and (values == np.floor(values)).all()
     return values.astype(np.int64) if whole and (np.abs(values) < 2**53).all() else values
-
-
-def own_text(cell: str) -> str:
-    """A text without the apostrophe that keeps spreadsheets from running it."""
-    return cell[1:] if cell[:1] == "'" and cell[1:2] and cell[1:2] in SPREADSHEET_SIGNS else cell
 
 
 def read_object(folder: Path, file: File) -> Any:

@@ -17,6 +17,7 @@ from unmet.results._planned import plan_figures, planned_day_of
 from unmet.results._read import need, read_object, read_table
 from unmet.results._summary import Summary, make_summary
 from unmet.results._values import PlaceTotals, PlanFigures
+from unmet.results._words import Words
 from unmet.results.numbers import about
 from unmet.runs import RunError, read_record
 from unmet.tables import Columns
@@ -150,8 +151,18 @@ class Run:
 
     @property
     def by(self) -> str:
-        """Length of a period: hour or day."""
+        """Length of a period: hour, day, week, or another step such as 15 minutes."""
         return self._note("by", "hour")
+
+    @property
+    def noun(self) -> str:
+        """What is counted, in the plural: rides, or what a panel of your own was said to hold."""
+        return self._note("noun", "rides")
+
+    @property
+    def words(self) -> Words:
+        """What the run calls what it counts."""
+        return Words(self.noun, ((self.account or {}).get("panel") or {}).get("kind") == "series", self.by)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -185,9 +196,16 @@ class Run:
         """Return paths of files; a missing one is named with the command that makes it."""
         return need(self.folder, *map(_file, names))
 
-    def columns(self, table: str) -> Columns:
-        """Return a table as NumPy columns, read-only; nulls are NaN in numbers and None in texts."""
-        return dict(self._table(table)[0])
+    def columns(self, table: str, only: Sequence[str] | None = None) -> Columns:
+        """Return a table as NumPy columns, read-only; nulls are NaN in numbers and None in texts.
+
+        With `only`, these columns of a Parquet file are read for this call alone: large tables need room.
+        """
+        file = _file(table)
+        if only is None or file.name in self._read:
+            found = self._table(table)[0]
+            return {name: values for name, values in found.items() if only is None or name in only}
+        return dict(_frozen(read_table(self.folder, file, only))[0])
 
     def about(self, table: str) -> dict[str, str]:
         """Return the notes in the metadata of a Parquet file, such as zone and by."""
@@ -238,10 +256,10 @@ class Run:
         """truth.json: what a simulated city knows; None for any other run."""
         return self._object(schema.TRUTH)
 
-    def read_panel(self, *, also: Sequence[str] = ()) -> Any:
+    def read_panel(self, *, also: Sequence[str] = (), only: Sequence[str] | None = None) -> Any:
         """Return the checked panel as `mobility.read_panel` does; it must have the columns `also`."""
         self.need("panel")
-        return checked_panel(self.folder / schema.PANEL.name, also=also)
+        return checked_panel(self.folder / schema.PANEL.name, also=also, only=only)
 
     def check(self) -> None:
         """Refuse the folder if its files do not belong to one run."""
@@ -281,7 +299,7 @@ class Run:
     def __repr__(self) -> str:
         try:
             summary = self.summary(fit_only=True)
-            shown = f"about {about(summary.lost)} rides lost"
+            shown = f"about {about(summary.lost)} {summary.words.noun} lost"
             found = f", {shown if summary.trust.show_total else summary.trust.meaning}"
         except (ValueError, OSError):
             found = ""

@@ -15,7 +15,7 @@ from unmet.results._evidence import gather_evidence
 from unmet.results._places import make_total, shown_name
 from unmet.results._trust import Trust, judge
 from unmet.results._values import Doubt, Interval, PlaceTotals, PlanFigures
-from unmet.results._words import sentences
+from unmet.results._words import RIDES, Words, sentences
 
 if TYPE_CHECKING:
     from unmet.results._run import Run
@@ -61,6 +61,10 @@ class Summary:
         What a simulated city knows.
     files : tuple of Path
         The files that people open first.
+    words : Words
+        What the run calls what it counts.
+    no_plan : str or None
+        Why the run cannot have a plan.
     """
 
     places: int
@@ -84,6 +88,8 @@ class Summary:
     truth: dict[str, Any] | None
     files: tuple[Path, ...]
     doubt: Doubt | None = None
+    words: Words = RIDES
+    no_plan: str | None = None
 
     @property
     def observed(self) -> float:
@@ -173,6 +179,8 @@ def make_summary(run: Run, *, fit_only: bool = False) -> Summary:
         truth=None if fit_only else run.truth,
         files=tuple(run.folder / name for name in shown if run.has(name)),
         doubt=Doubt.read(run.totals.get("ambiguous")),
+        words=run.words,
+        no_plan=panel.get("no_plan"),
     )
 
 

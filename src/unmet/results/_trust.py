@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from unmet.results._words import RIDES, Words
 from unmet.results.numbers import known, number, percent
 
 Grade = Literal["A", "B", "C", "D"]
@@ -43,11 +44,14 @@ class Evidence:
     tested : whether there were past forecasts to test at all.
     upper_bounds_agree : whether two checks of the upper bounds agree.
     lost_per_ride : lost rides for each ride seen.
+    width : width of the 90% interval of lost rides over their estimate, or over 1% of all rides if more.
     beyond : share of lost rides in periods with more demand than the place ever served in one period.
     standing, vehicles, docks : mean number of vehicles at the places; vehicles seen in the trips; all docks.
     assumed_ends : whether rides had no ends in the data, so that presence rests on assumed ones.
     self_check : what self_check.json holds.
     point : whether lost rides have an estimate, and not only bounds.
+    untimed : whether the data say only that supply ran out, not for how long.
+    words : what the run counts.
     """
 
     known: float = 1.0
@@ -59,6 +63,7 @@ class Evidence:
     tested: bool = True
     upper_bounds_agree: bool = True
     lost_per_ride: float = 0.0
+    width: float = 0.0
     beyond: float = 0.0
     standing: float | None = None
     vehicles: float | None = None
@@ -66,6 +71,8 @@ class Evidence:
     assumed_ends: bool = False
     self_check: dict[str, Any] | None = None
     point: bool = True
+    untimed: bool = False
+    words: Words = RIDES
 
 
 @dataclass(frozen=True)
@@ -111,9 +118,13 @@ def judge(evidence: Evidence) -> Trust:
 
 
 def _all_well(evidence: Evidence) -> str:
-    stock = "Stock was reported" if evidence.inferred is not None else "Stock is known"
+    stock = "Stock was reported" if evidence.inferred is not None else f"{_supply(evidence)} is known"
     held = f", and the 90% intervals held {percent(evidence.coverage, 0)} of past demand"
     return f"{stock} for {percent(evidence.known, 0)} of the time{held if known(evidence.coverage) else ''}."
+
+
+def _supply(evidence: Evidence) -> str:
+    return "Supply" if evidence.words.own else "Stock"
 
 
 def _graded(value: float, **floors: float) -> Grade | None:
@@ -132,7 +143,7 @@ def _reason(grade: Grade | None, words: str) -> Reason | None:
 def known_time(evidence: Evidence) -> Reason | None:
     """Little known time: the figures are about the rest only."""
     grade = _graded(1 - evidence.known, B=0.1, C=0.4, D=0.9)
-    return _reason(grade, f"The stock is known for only {percent(evidence.known, 0)} of the time.")
+    return _reason(grade, f"{_supply(evidence)} is known for only {percent(evidence.known, 0)} of the time.")
 
 
 def inferred_stock(evidence: Evidence) -> Reason | None:
@@ -156,15 +167,34 @@ def assumed_ends(evidence: Evidence) -> Reason | None:
     return Reason("C", words) if evidence.assumed_ends else None
 
 
+def unknown_moments(evidence: Evidence) -> Reason | None:
+    """Flags without times: how long supply lasted is itself an estimate."""
+    words = "The data say that supply ran out, but not for how long: that was estimated too."
+    return Reason("B", words) if evidence.untimed else None
+
+
 def identified_losses(evidence: Evidence) -> Reason | None:
     """Lost rides whose upper bound rests on the model alone."""
-    words = f"{percent(evidence.unsure, 0)} of the lost rides fall in periods whose upper bound nobody knows."
+    words = (
+        f"{percent(evidence.unsure, 0)} of the lost {evidence.words.noun} fall in periods whose upper bound "
+        "nobody knows."
+    )
     return _reason(_graded(evidence.unsure, B=0.1, C=0.5), words)
+
+
+def wide_interval(evidence: Evidence) -> Reason | None:
+    """Lost rides that are hardly known, mostly because counts do not tell who walked and who gave up."""
+    words = (
+        f"The 90% interval of the lost {evidence.words.noun} is {number(evidence.width, 1)} times as wide as "
+        "their estimate."
+    )
+    return _reason(_graded(evidence.width, B=1.0, C=2.0), words)
 
 
 def thin_places(evidence: Evidence) -> Reason | None:
     """Lost rides of places about which the data say next to nothing."""
-    words = f"{percent(evidence.thin, 0)} of the lost rides fall at places where next to nothing was seen."
+    noun, places = evidence.words.noun, evidence.words.places
+    words = f"{percent(evidence.thin, 0)} of the lost {noun} fall at {places} where next to nothing was seen."
     return _reason(_graded(evidence.thin, B=0.05, C=0.2, D=0.5), words)
 
 
@@ -184,15 +214,18 @@ def upper_bounds(evidence: Evidence) -> Reason | None:
 
 def plausible_demand(evidence: Evidence) -> Reason | None:
     """More rides lost than any system loses."""
-    words = f"The model finds {number(evidence.lost_per_ride, 1)} lost rides for each ride seen."
+    words = (
+        f"The model finds {number(evidence.lost_per_ride, 1)} lost {evidence.words.noun} for each "
+        f"{evidence.words.one} seen."
+    )
     return _reason(_graded(evidence.lost_per_ride, B=0.5, C=1.0, D=2.0), words)
 
 
 def plausible_hours(evidence: Evidence) -> Reason | None:
     """Demand of single periods beyond anything that the place ever served."""
     words = (
-        f"{percent(evidence.beyond, 0)} of the lost rides fall in periods with more demand than their place "
-        "ever served in one."
+        f"{percent(evidence.beyond, 0)} of the lost {evidence.words.noun} fall in periods with more demand "
+        f"than their {evidence.words.place} ever served in one."
     )
     return _reason(_graded(evidence.beyond, B=0.1, C=0.25, D=0.5), words)
 
@@ -217,7 +250,7 @@ def self_check(evidence: Evidence) -> Reason | None:
     if found is None:
         return None
     if not found.get("done"):
-        return Reason("B", "The run did not check itself on rides that it hid.")
+        return Reason("B", f"The run did not check itself on {evidence.words.noun} that it hid.")
     ratio = found.get("ratio")
     if ratio is None or not known(ratio):
         return Reason("B", "There were too few rides to hide for a check of the run on its own data.")
@@ -231,7 +264,9 @@ RULES: tuple[Callable[[Evidence], Reason | None], ...] = (
     inferred_stock,
     bounds_only,
     assumed_ends,
+    unknown_moments,
     identified_losses,
+    wide_interval,
     thin_places,
     calibration,
     upper_bounds,

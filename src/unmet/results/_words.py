@@ -1,9 +1,12 @@
-"""The figures of a run in sentences, for a terminal, a notebook and the page."""
+"""The figures of a run in sentences, for a terminal, a notebook and the page, in the words of its data."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unmet.calendar import step_of
 from unmet.results._values import Doubt, Interval, PlaceTotals, PlanFigures, PlannedDay
 from unmet.results.numbers import about, about_whole, between, counted, day, known, listed, number, percent
 
@@ -11,6 +14,96 @@ if TYPE_CHECKING:
     from unmet.results._summary import Summary
 
 _SHOWN = 5
+_LONGEST_NOUN = 30
+_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a run calls what it counts: rides at places with vehicles, or the sales of a series.
+
+    Attributes
+    ----------
+    noun : what is counted, in the plural.
+    own : whether the panel is a table of somebody's own, of which only counts and supply are known.
+    by : length of a period.
+    """
+
+    noun: str = "rides"
+    own: bool = False
+    by: str = "hour"
+
+    @property
+    def people(self) -> bool:
+        """Whether people ride vehicles; else nothing is known but what is counted."""
+        return self.noun == "rides" and not self.own
+
+    @property
+    def one(self) -> str:
+        """The noun in the singular.
+
+        >>> [Words(noun).one for noun in ("rides", "sales", "deliveries", "boxes", "sheep")]
+        ['ride', 'sale', 'delivery', 'box', 'sheep']
+        """
+        for end, single in (
+            ("ies", "y"),
+            ("xes", "x"),
+            ("ches", "ch"),
+            ("shes", "sh"),
+            ("ss", "ss"),
+            ("s", ""),
+        ):
+            if self.noun.endswith(end):
+                return self.noun[: -len(end)] + single
+        return self.noun
+
+    @property
+    def place(self) -> str:
+        return "series" if self.own else "place"
+
+    @property
+    def places(self) -> str:
+        return "series" if self.own else "places"
+
+    @property
+    def period(self) -> str:
+        """One period: hour, day, week, or period where its length has no name."""
+        return step_of(self.by).word
+
+    @property
+    def each_period(self) -> str:
+        """As a rate: an hour, a week, in 15 minutes."""
+        if self.period == "period":
+            return f"in {self.by}"
+        return "an hour" if self.by == "hour" else f"a {self.by}"
+
+    @property
+    def block(self) -> str:
+        """What sums over all places are shown by: day, or week."""
+        return "week" if self.by == "week" else "day"
+
+    @property
+    def without(self) -> str:
+        """Said of time in which nobody was served."""
+        if not self.own:
+            return "without a vehicle"
+        return "out of stock" if self.noun == "sales" else "without supply"
+
+    @property
+    def ran_out(self) -> str:
+        """Said of a place that could not serve everybody."""
+        return "ran out of stock" if self.own and self.noun == "sales" else "ran out"
+
+
+RIDES = Words()
+
+
+def check_noun(noun: str) -> str:
+    """Return what a panel counts, in the plural and in small letters, or raise ValueError."""
+    text = noun.strip()
+    if not re.fullmatch(r"[^\W\d_]+([ -][^\W\d_]+)*", text) or len(text) > _LONGEST_NOUN:
+        raise ValueError(f"noun must be a word in the plural such as sales, got {noun!r}")
+    return text
 
 
 def sentences(summary: Summary) -> list[str]:
@@ -27,7 +120,16 @@ def sentences(summary: Summary) -> list[str]:
 
 def headline(summary: Summary) -> str:
     """Return how many people wanted a ride, got one and gave up, or only how many rides were seen."""
-    total = summary.total
+    total, words = summary.total, summary.words
+    if not words.people and total.lost.point:
+        seen = f"{number(total.observed, 0)} {words.noun} were seen"
+        if not summary.trust.show_total:
+            return f"{seen}. These data cannot tell how many more were wanted."
+        lost = f"about {about(total.lost)} ({between(total.lost)}) were lost"
+        return (
+            f"Demand was about {about(total.demand)} {words.noun} (90% interval {between(total.demand)}): "
+            f"{number(total.observed, 0)} were seen, {lost if total.lost.mean > 0 else 'none were lost'}."
+        )
     if not total.lost.point:
         return (
             f"{number(total.observed, 0)} people got a ride. How many gave up cannot be told: there is no "
@@ -89,12 +191,16 @@ def left_out(summary: Summary) -> list[str]:
     """Return what no figure holds."""
     if not summary.left_out_share and not summary.left_out_rides:
         return []
+    if summary.words.own and summary.notes:  # they say it
+        return []
     rides = summary.left_out_rides
-    seen = f" and the {number(rides)} {'ride' if rides == 1 else 'rides'} in them" if rides else ""
-    return [
-        f"Every figure leaves out {percent(summary.left_out_share)} of the rows{seen}: the place was closed "
-        "or nothing is known of it for part of the time."
-    ]
+    words = summary.words
+    seen = f" and the {number(rides)} {words.one if rides == 1 else words.noun} in them" if rides else ""
+    why = "nothing is known of them" if words.own else _CLOSED
+    return [f"Every figure leaves out {percent(summary.left_out_share)} of the rows{seen}: {why}."]
+
+
+_CLOSED = "the place was closed or nothing is known of it for part of the time"
 
 
 def worst(summary: Summary) -> list[str]:
@@ -102,7 +208,8 @@ def worst(summary: Summary) -> list[str]:
     if not summary.worst or not summary.total.lost.point:
         return []
     places = [f"{place.name} ({about_whole(place.lost)})" for place in summary.worst[:_SHOWN]]
-    return [f"Most rides were lost at {', '.join(places)}."]
+    where = "by" if summary.words.own else "at"
+    return [f"Most {summary.words.noun} were lost {where} {', '.join(places)}."]
 
 
 def never(summary: Summary) -> list[str]:
@@ -113,7 +220,11 @@ def never(summary: Summary) -> list[str]:
     shown = [place.name for place in places[:_SHOWN]]
     if len(places) > _SHOWN:
         shown.append(f"{len(places) - _SHOWN:,} more")
-    return [f"{listed(shown)} never had a vehicle: lost rides there are guessed from other places."]
+    words = summary.words
+    had = "any supply" if words.own else "a vehicle"
+    return [
+        f"{listed(shown)} never had {had}: lost {words.noun} there are guessed from other {words.places}."
+    ]
 
 
 def intervals_hold(summary: Summary) -> list[str]:
@@ -134,7 +245,8 @@ def self_check_words(summary: Summary) -> list[str]:
     if found is None:
         return []
     if not found["done"]:
-        return [f"This run did not check itself on rides that it hid: {found.get('why')}."]
+        noun = summary.words.noun
+        return [f"This run did not check itself on {noun} that it hid: {found.get('why')}."]
     if not found.get("hidden") or not known(found.get("ratio")):
         return ["Holding back vehicles hides no rides here, so the run could not check itself."]
     guess = Interval.read(found["estimate"])
@@ -190,6 +302,18 @@ def targets_played(found: dict[str, Any] | None) -> dict[str, Any] | None:
     return played
 
 
+def not_here(summary: Summary) -> list[str]:
+    """Return what a page about this run cannot show, and why."""
+    found = []
+    if all(place.lat is None for place in summary.worst):
+        found.append("There is no map: no coordinates are known.")
+    if summary.no_plan is not None:
+        found.append(f"There is no plan: {summary.no_plan}.")
+    if step_of(summary.by).seconds > _HOUR:
+        found.append(f"There is no chart of hours: the panel counts by {summary.by}.")
+    return found
+
+
 def plan_sentences(plan: PlanFigures, *, at_least: bool = False) -> list[str]:
     """Return the day planned for, what the plan saves, and what recent days like it lost.
 
@@ -232,7 +356,7 @@ def recent_days(planned: PlannedDay) -> str | None:
     return f"With your vans, recent {planned.weekday}s{from_hour} lost {span}."
 
 
-def place_sentence(place: PlaceTotals) -> str:
+def place_sentence(place: PlaceTotals, words: Words | None = None) -> str:
     r"""Return what people wanted at one place and what became of them.
 
     Those who came from a neighbour are set off against those who walked to one, so that the parts add up.
@@ -247,6 +371,11 @@ def place_sentence(place: PlaceTotals) -> str:
     About 5,150 people wanted a ride here
     4,064 left from here, about 790 gave up, about 293 (net) walked to a neighbour.
     """
+    if words is not None and not words.people and place.lost.point:
+        return (
+            f"Demand was about {about_whole(place.demand)} {words.noun}: {number(place.observed, 0)} were "
+            f"seen, about {about_whole(place.lost)} were lost."
+        )
     left = f"{number(place.observed, 0)} left from here"
     if not place.lost.point:
         return f"{left}. How many gave up cannot be told."

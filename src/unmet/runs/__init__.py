@@ -23,8 +23,10 @@ from unmet.runs._shards import (
     run_shards,
     stop_workers,
 )
+from unmet.runs._stages import Stages, cpu_seconds
 from unmet.runs._steps import Steps, read_record, stale_steps
 from unmet.runs._temporary import TemporaryFolder, remove_abandoned
+from unmet.runs._threads import in_threads
 from unmet.runs._workers import available_cores
 from unmet.runs._xla_threads import limit_xla_threads
 
@@ -40,6 +42,7 @@ __all__ = [
     "RunError",
     "ShardError",
     "ShardValueError",
+    "Stages",
     "Steps",
     "TemporaryFolder",
     "WorkerDiedError",
@@ -48,7 +51,9 @@ __all__ = [
     "check_shape",
     "checksum",
     "code_version",
+    "cpu_seconds",
     "enable_compile_cache",
+    "in_threads",
     "limit_xla_threads",
     "load_model",
     "naming_extras",

@@ -141,20 +141,26 @@ def _open_locked(folder: Path) -> tuple[int, Path]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     for _ in range(100):
         temporary = folder / f".unmet-{secrets.token_hex(8)}.part"
-        descriptor = os.open(temporary, flags, 0o666)
-        if fcntl is None:  # pragma: no cover
-            return descriptor, temporary
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # another process locked it first, and removes it as ownerless
-            os.close(descriptor)
-            continue
-        except OSError:
-            return descriptor, temporary  # this file system has no locks, so nothing removes it either
-        if os.fstat(descriptor).st_nlink:
-            return descriptor, temporary
+            descriptor = os.open(temporary, flags, 0o666)
+            if fcntl is None or _is_ours(descriptor):
+                return descriptor, temporary
+        except KeyboardInterrupt:
+            temporary.unlink(missing_ok=True)
+            raise
         os.close(descriptor)
     raise OSError(errno.EBUSY, "cannot make a temporary file")
+
+
+def _is_ours(descriptor: int) -> bool:
+    """Lock a new file; return False if another process took it for ownerless and removes it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # this file system has no locks, so nothing removes it either
+    return os.fstat(descriptor).st_nlink > 0
 
 
 def explain_error(error: OSError, target: Path) -> OSError:

@@ -50,6 +50,9 @@ class FolderLock:
                     f"{self._path.parent} is in use by {owner}: wait for it, or choose another folder",
                     pid,
                 ) from None
+            except BaseException:  # such as a full disk, or a signal
+                self._path.unlink(missing_ok=True)
+                raise
             finally:
                 if self._descriptor is None:
                     os.close(descriptor)

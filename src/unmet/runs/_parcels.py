@@ -64,7 +64,8 @@ class Parcels:
         from loky.backend import resource_tracker
 
         where = _MEMORY if os.access(_MEMORY, os.W_OK) else None
-        self._folder = tempfile.mkdtemp(prefix="unmet-", dir=where)
+        resource_tracker.ensure_running()  # takes a moment, in which a signal would leave the folder behind
+        self._folder = tempfile.mkdtemp(prefix=f"unmet-{os.getpid()}-", dir=where)
         resource_tracker.register(self._folder, "folder")
         return self
 

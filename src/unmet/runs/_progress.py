@@ -76,6 +76,13 @@ class Progress:
             if self._display is not None:
                 self._display.update(self._task, completed=self.done)
 
+    def describe(self, label: str) -> None:
+        """Say what is being done now."""
+        with self._lock:
+            self._label = label
+            if self._display is not None:
+                self._display.update(self._task, description=label)
+
     def __enter__(self) -> "Progress":
         self._began = time.monotonic()
         wanted = _watched() if self._shown is None else self._shown

@@ -27,6 +27,10 @@ class RunError(ValueError):
     """The folder holds another run, something else, or a damaged record."""
 
 
+class ForeignError(RunError):
+    """The folder holds something else than a run, which --replace must not touch."""
+
+
 @dataclass
 class Record:
     """What a folder is about (`source`), its finished steps by name, and notes; all JSON values."""
@@ -65,7 +69,7 @@ def load(folder: Path) -> Record:
         said = str(error)
         raise RunError(f"{said if str(path) in said else f'{path} {said}'}; {_REMEDY}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise RunError(f"{path} is not the record of a run of unmet: choose another folder")
+        raise ForeignError(f"{path} is not the record of a run of unmet: choose another folder")
     if content.get("version") != VERSION:
         raise RunError(
             f"{path} has version {content.get('version')}, and this unmet reads version {VERSION}; {_REMEDY}"

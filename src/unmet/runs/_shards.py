@@ -3,6 +3,7 @@
 No other module of the package starts processes.
 """
 
+import atexit
 import os
 import pickle
 import threading
@@ -246,3 +247,6 @@ def stop_workers() -> None:
     for pool in pools:
         if pool._unmet_key[0] == os.getpid():
             pool.shutdown(wait=True)
+
+
+atexit.register(stop_workers)  # later, loky finds its modules gone and says so

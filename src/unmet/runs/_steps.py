@@ -1,6 +1,7 @@
 """Steps of work in one folder: each is done once, and again only when what it was made from has changed."""
 
 import contextlib
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from unmet.runs._lock import LOCK_NAME, FolderLock
 from unmet.runs._record import (
     JOURNAL,
     RECORD,
+    ForeignError,
     Record,
     RunError,
     adds_files,
@@ -25,9 +27,11 @@ from unmet.runs._record import (
     load,
     same_source,
 )
-from unmet.runs._strict_json import check_json
+from unmet.runs._stages import Stages, cost_since, cpu_seconds
+from unmet.runs._strict_json import check_json, to_json
 
 LOG = "log.jsonl"
+STAGES = ".unmet-stages-"  # and the name of the step
 
 
 class Steps:
@@ -70,6 +74,7 @@ class Steps:
         self._known: dict[str, str] = {}  # checksums of the files of the source
         self._record = Record({})
         self._open = False
+        self._under_way = ("", "")
 
     @property
     def home(self) -> Path:
@@ -129,12 +134,26 @@ class Steps:
         made_from = self._made_from(outputs, inputs, settings)
         if self._is_done(name, made_from, outputs):
             return False
-        started = time.monotonic()
+        started, busy = time.monotonic(), cpu_seconds()
+        self._under_way = name, hashlib.sha256(to_json(made_from)).hexdigest()
         make()
         written = {output: checksum(self.folder / output) for output in outputs}
         self._record.add_step(self.folder, name, {**made_from, "outputs": written})
-        self.log(step=name, seconds=round(time.monotonic() - started, 3))
+        self.log(step=name, **cost_since(started, busy))
         return True
+
+    def stages(self) -> Stages:
+        """Return the stages of the step under way, for a `make` that takes long; clear them at its end."""
+        name, made_from = self._under_way
+
+        def log(**fields: Any) -> None:
+            self.log(step=name, **fields)
+
+        return Stages(self.folder / f"{STAGES}{name}", made_from, log)
+
+    def forget_stages(self, name: str) -> None:
+        """Remove what is kept of the stages of a finished step."""
+        Stages(self.folder / f"{STAGES}{name}").clear()
 
     def done(
         self,
@@ -166,16 +185,16 @@ class Steps:
         beside = self._home / _replacement.NEXT
         try:
             found = load(self._home) if os.path.lexists(self._home / RECORD) else None
-        except RunError:
-            if not self._replace:
+        except RunError as error:
+            if not self._replace or isinstance(error, ForeignError):
                 raise
             self._build_in(beside, source)
             return
         if found is None:
             ours = (LOCK_NAME, LOG, _replacement.NEXT)
             others = sorted(entry.name for entry in self._home.iterdir() if entry.name not in ours)
-            if others and not self._replace:
-                raise RunError(
+            if others:  # with --replace too: it replaces a run, and nothing else
+                raise ForeignError(
                     f"{self._home} holds files of something else ({', '.join(others[:3])}): "
                     "choose another folder"
                 )

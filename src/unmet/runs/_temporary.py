@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -40,10 +41,12 @@ class TemporaryFolder:
     def __init__(self, where: str | os.PathLike[str] | None = None) -> None:
         parent = Path(tempfile.gettempdir() if where is None else where)
         remove_abandoned(parent)
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent)).resolve()
+        self.path = parent.resolve() / f"{PREFIX}{secrets.token_hex(8)}"
         lock = FolderLock(self.path)
-        lock.__enter__()
+        # Before there is anything to remove, so that a signal finds no moment in between.
         self._finalizer = weakref.finalize(self, _remove, self.path, lock, os.getpid())
+        self.path.mkdir(0o700)
+        lock.__enter__()
 
     def close(self) -> None:
         """Remove the folder and everything in it."""
@@ -91,5 +94,10 @@ def _is_abandoned(folder: Path) -> bool:
 def _remove(path: Path, lock: FolderLock, owner: int) -> None:
     if os.getpid() != owner:  # a forked child must not take the folder from its parent
         return
-    shutil.rmtree(path, ignore_errors=True)
-    lock.__exit__(None, None, None)
+    try:
+        shutil.rmtree(path, ignore_errors=True)
+    except BaseException:  # a signal, which comes once
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    finally:
+        lock.__exit__(None, None, None)

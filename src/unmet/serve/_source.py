@@ -62,6 +62,9 @@ def check_folder(folder: str | os.PathLike[str]) -> Run:
     """Open a run, and refuse at once a folder that is missing or has no forecast."""
     run = open_run(folder)
     run.need("forecast")
+    why = ((run.account or {}).get("panel") or {}).get("no_plan")
+    if why is not None:
+        raise ValueError(f"{run.folder} cannot be served: {why}; open its report.html instead")
     return run
 
 

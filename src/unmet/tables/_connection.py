@@ -81,12 +81,15 @@ def _open(
     with naming_extras():
         import duckdb
 
+    refused = f"memory_limit must read like '2GB', got {memory_limit!r}"
+    if not str(memory_limit).strip()[:1].isdigit():  # DuckDB takes a negative limit, or none, for no limit
+        raise ValueError(refused)
     con = duckdb.connect(str(database))
     try:
         con.execute("SET memory_limit = ?", [memory_limit])
     except duckdb.Error as error:
         con.close()
-        raise ValueError(f"memory_limit must read like '2GB', got {memory_limit!r}") from error
+        raise ValueError(refused) from error
     folder = folder or Path(database).parent
     con.execute("SET temp_directory = ?", [str(folder / "spill")])
     con.execute("SET GLOBAL TimeZone = 'UTC'")

@@ -15,6 +15,15 @@ def spreadsheet_text(text: str) -> str:
     return f"'{text}" if text.startswith(SPREADSHEET_SIGNS) else text
 
 
+def own_text(cell: str) -> str:
+    """Return a text without the apostrophe that keeps spreadsheets from running it.
+
+    >>> own_text("'=1+1")
+    '=1+1'
+    """
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(SPREADSHEET_SIGNS) else cell
+
+
 def spreadsheet_columns(kinds: dict[str, str]) -> str:
     """Return SQL for the columns of a table, by name and type, with names and texts that are safe to open."""
     signs = ", ".join(literal(sign) for sign in SPREADSHEET_SIGNS)

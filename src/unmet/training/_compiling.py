@@ -12,6 +12,7 @@ from jax import ShapeDtypeStruct as Shape
 from unmet.runs import available_cores
 from unmet.training._problem import sizes
 from unmet.training._program import empty_states, program
+from unmet.training._shapes import refilled
 from unmet.training._spec import ProgramSpec
 
 
@@ -25,12 +26,15 @@ def compile_ahead(spec: ProgramSpec) -> tuple[Future[None], ...]:
         return ()
     made = program(spec)
     length, count = sizes(spec)
+    size = refilled(spec.slots)
     problems = (Shape((spec.slots, length), np.float32), Shape((spec.slots, count), np.uint32))
+    fresh = (Shape((size, length), np.float32), Shape((size, count), np.uint32))
+    held = problems if spec.slots > 1 else (Shape((1, 0), np.float32), problems[1])
     states = jax.tree.map(lambda array: Shape(array.shape, array.dtype), empty_states(spec))
     number = Shape((), np.int32)
     return (
         _threads().submit(_compile, made.advance, states, *problems, number, number),
-        _threads().submit(_compile, made.start, states, *problems, Shape((spec.slots,), bool)),
+        _threads().submit(_compile, made.start, states, *held, Shape((size,), np.int32), *fresh),
     )
 
 

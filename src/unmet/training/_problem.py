@@ -61,11 +61,14 @@ def sizes(spec: ProgramSpec) -> tuple[int, int]:
 
 
 def views(spec: ProgramSpec, floats: Any, integers: Any) -> Problem:
-    """Return the parts of a problem, as views (NumPy) or slices (JAX) of its vectors."""
+    """Return the parts of a problem, as views (NumPy) or slices (JAX) of its vectors.
+
+    Vectors may have leading axes, for a stack of problems.
+    """
     parts, begin = [], 0
     for shape in _shapes(spec):
         end = begin + prod(shape)
-        parts.append(floats[begin:end].reshape(shape))
+        parts.append(floats[..., begin:end].reshape(*floats.shape[:-1], *shape))
         begin = end
     each = 5 + spec.two_sided
     train, parts = Rows(*parts[:each]), parts[each:]
@@ -73,14 +76,14 @@ def views(spec: ProgramSpec, floats: Any, integers: Any) -> Problem:
     if spec.stop_rows:
         stop, parts = Rows(*parts[:each]), parts[each:]
     levels, real, scaling, hyper, noise = parts
-    key, max_epochs, patience = integers[:2], integers[2], integers[3]
+    key, max_epochs, patience = integers[..., :2], integers[..., 2], integers[..., 3]
     return Problem(train, stop, levels, real, scaling, hyper, noise, key, max_epochs, patience)
 
 
-def blank(spec: ProgramSpec) -> tuple[np.ndarray, np.ndarray, Problem]:
-    """Return the vectors of an empty problem (all rows padding, no caps) and views to fill."""
+def blank(spec: ProgramSpec, problems: int) -> tuple[np.ndarray, np.ndarray, Problem]:
+    """Return the vectors of empty problems (all rows padding, no caps), one per row, and views to fill."""
     length, count = sizes(spec)
-    floats, integers = np.zeros(length, np.float32), np.zeros(count, np.uint32)
+    floats, integers = np.zeros((problems, length), np.float32), np.zeros((problems, count), np.uint32)
     problem = views(spec, floats, integers)
     for rows in (problem.train, problem.stop):
         if rows is not None and spec.objective != "intervals":  # there floor and cap are values, not limits

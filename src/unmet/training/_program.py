@@ -12,6 +12,7 @@ from unmet.networks import Noise, Start, build, flatten
 from unmet.runs import enable_compile_cache
 from unmet.training._epoch import ADAM, State, epoch
 from unmet.training._problem import Hyper, Problem, blank, views
+from unmet.training._shapes import refilled
 from unmet.training._spec import ProgramSpec
 
 # Most epochs in one call.
@@ -21,7 +22,9 @@ CHUNK = 256
 class Program(NamedTuple):
     """The two compiled functions of a spec. Both take and return a stack of states, one per slot."""
 
-    start: Any  # (states, floats, integers, fresh) → states
+    start: (
+        Any  # (states, floats, integers, slots to fill, their floats, integers) → (states, floats, integers)
+    )
     advance: Any  # (states, floats, integers, limit, enough) → (states, losses, epochs done)
 
 
@@ -60,14 +63,24 @@ def program(spec: ProgramSpec) -> Program:
     enable_compile_cache()
 
     over_slots = jax.vmap if spec.slots > 1 else _alone
+    over_fresh = jax.vmap if refilled(spec.slots) > 1 else _alone
 
-    def start(states: State, floats: Array, integers: Array, fresh: Array) -> State:
-        begun = over_slots(lambda f, i: start_one(unpack(spec, f, i), spec))(floats, integers)
+    def start(
+        states: State, floats: Array, integers: Array, index: Array, new_floats: Array, new_integers: Array
+    ) -> tuple[State, Array, Array]:
+        begun = over_fresh(lambda f, i: start_one(unpack(spec, f, i), spec))(new_floats, new_integers)
+        if spec.slots == 1:
+            return begun, new_floats, new_integers
 
-        def pick(new: Array, old: Array) -> Array:
-            return jnp.where(fresh.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
+        # One slot after the other, in place: XLA's scatter is many times slower.
+        def put(number: Array, held: Any) -> Any:
+            def replace(old: Array, new: Array) -> Array:
+                one = jax.lax.dynamic_slice_in_dim(new, number, 1)
+                return jax.lax.dynamic_update_slice_in_dim(old, one, index[number], 0)
 
-        return jax.tree.map(pick, begun, states)
+            return jax.tree.map(replace, held, (begun, new_floats, new_integers))
+
+        return jax.lax.fori_loop(0, len(index), put, (states, floats, integers))
 
     def advance(
         states: State, floats: Array, integers: Array, limit: Array, enough: Array
@@ -88,7 +101,8 @@ def program(spec: ProgramSpec) -> Program:
         count, states, losses = jax.lax.while_loop(going, body, (jnp.int32(0), states, losses))
         return states, losses, count
 
-    return Program(jax.jit(start), jax.jit(advance))
+    donated = (0, 1, 2) if spec.slots > 1 else ()  # a refill changes some slots and copies none
+    return Program(jax.jit(start, donate_argnums=donated), jax.jit(advance))
 
 
 def _alone(function: Any) -> Any:
@@ -103,6 +117,6 @@ def _alone(function: Any) -> Any:
 
 def empty_states(spec: ProgramSpec) -> State:
     """Return the states of empty slots."""
-    floats, integers, _ = blank(spec)
-    shapes = jax.eval_shape(lambda f, i: start_one(unpack(spec, f, i), spec), floats, integers)
+    floats, integers, _ = blank(spec, 1)
+    shapes = jax.eval_shape(lambda f, i: start_one(unpack(spec, f, i), spec), floats[0], integers[0])
     return jax.tree.map(lambda s: np.zeros((spec.slots, *s.shape), s.dtype), shapes)

@@ -36,3 +36,8 @@ def slots(rows: int, activations_per_row: int) -> int:
     """Return the number of networks to train at once: the power of two that fits the cache, at least one."""
     fitting = _ACTIVATIONS_IN_FLIGHT // max(1, rows * activations_per_row)
     return max(1, min(_MOST_SLOTS, 1 << fitting.bit_length() >> 1))
+
+
+def refilled(slots: int) -> int:
+    """Return how many slots are filled at a time: an eighth of them, at least one."""
+    return max(1, slots // 8)

@@ -1,22 +1,25 @@
 """The host side of training: fill slots from a queue and empty them as networks finish."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-import jax
 import numpy as np
 
 from unmet.runs import refuse_fork
 from unmet.training._compiling import await_compiled, compile_ahead, give_up
 from unmet.training._problem import sizes
 from unmet.training._program import CHUNK, Program, empty_states, program
+from unmet.training._shapes import refilled
 from unmet.training._spec import ProgramSpec
 
 # Calls into the compiled loop return about this often, so that Ctrl-C and progress are prompt.
 _SECONDS_PER_CALL = 0.2
-
+# Calls whose losses are kept for all slots together.
+_LONGEST_STREAM = 32
 
 _EMPTY: Any = object()  # tag of an empty slot
 
@@ -47,21 +50,31 @@ class Trained:
 def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
     """Train networks and yield (tag, result) as they finish. Take jobs as slots become free.
 
-    Memory holds one set of slots per distinct spec, however many jobs there are.
+    The next jobs are made while a program runs. Memory holds one set of slots per distinct spec, and a few
+    jobs, however many there are.
     """
     refuse_fork()
     benches: dict[ProgramSpec, _Bench] = {}
+    source, ahead = iter(jobs), deque[Job]()
+
+    def fetch(wanted: int) -> None:
+        ahead.extend(islice(source, max(0, wanted - len(ahead))))
+
     try:
-        for job in jobs:
+        while True:
+            fetch(1)
+            if not ahead:
+                break
+            job = ahead.popleft()
             bench = benches.get(job.spec)
             if bench is None:
-                bench = benches[job.spec] = _Bench(job)
+                bench = benches[job.spec] = _Bench(job.spec)
             bench.put(job)
             if bench.full:
-                yield from bench.work(drain=False)
+                yield from bench.work(fetch)
         for bench in benches.values():
             while bench.busy:
-                yield from bench.work(drain=True)
+                yield from bench.work()
     finally:
         give_up(benches)
 
@@ -69,21 +82,26 @@ def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
 class _Bench:
     """The slots of one program."""
 
-    def __init__(self, job: Job) -> None:
-        self.spec = job.spec
-        slots = job.spec.slots
-        self.program: Program = program(job.spec)
-        length, count = sizes(job.spec)
-        self.floats = np.zeros((slots, length), np.float32)
-        self.integers = np.zeros((slots, count), np.uint32)
-        self.states: Any = empty_states(job.spec)
+    def __init__(self, spec: ProgramSpec) -> None:
+        self.spec = spec
+        slots = spec.slots
+        self.program: Program = program(spec)
+        length, count = sizes(spec)
+        alone = slots == 1  # a large problem: one copy of it is enough
+        self.problems: tuple[Any, ...] = (
+            np.zeros((1 if alone else slots, 0 if alone else length), np.float32),
+            np.zeros((slots, count), np.uint32),
+        )
+        self.states: Any = empty_states(spec)
         self.tags: list[Any] = [_EMPTY] * slots
-        self.histories: list[list[np.ndarray]] = [[] for _ in range(slots)]
         self.free = list(range(slots))[::-1]
-        self.fresh = np.zeros(slots, bool)
-        self.problems: tuple[Any, ...] = ()
+        self.fresh: list[tuple[int, Job]] = []
+        # Losses of the last calls, all slots together; where in them a network began; its losses before.
+        self.stream: list[np.ndarray] = []
+        self.begun = [0] * slots
+        self.earlier: list[list[np.ndarray]] = [[] for _ in range(slots)]
         self.limit = 8
-        compile_ahead(job.spec)
+        compile_ahead(spec)
 
     @property
     def full(self) -> bool:
@@ -95,64 +113,75 @@ class _Bench:
 
     def put(self, job: Job) -> None:
         slot = self.free.pop()
-        self.floats[slot], self.integers[slot] = job.floats, job.integers
-        self.tags[slot], self.histories[slot] = job.tag, []
-        self.fresh[slot] = True
+        self.tags[slot], self.earlier[slot] = job.tag, []
+        self.begun[slot] = len(self.stream)
+        self.fresh.append((slot, job))
 
-    def work(self, drain: bool) -> Iterator[tuple[Any, Trained]]:
-        """Train until some slots are free, or with `drain` until all networks have finished."""
+    def work(self, fetch: Callable[[int], None] | None = None) -> Iterator[tuple[Any, Trained]]:
+        """Train until some slots are free, or without `fetch` until all networks have finished."""
         self._start()
         slots = self.spec.slots
         # Waiting for one slot at a time would spend more time on calls than on training.
-        enough = 0 if drain else slots - max(1, slots // 8)
-        while self.busy and (drain or self.full):
+        enough = 0 if fetch is None else slots - refilled(slots)
+        while self.busy and (fetch is None or self.full):
             begun = time.perf_counter()
-            states, losses, count = self.program.advance(
+            self.states, losses, count = self.program.advance(
                 self.states, *self.problems, np.int32(self.limit), np.int32(enough)
             )
+            if fetch is not None:
+                fetch(refilled(slots))
             done = int(count)
             self._pace(done, time.perf_counter() - begun)
-            finished = self._record(states, np.asarray(losses), done)
-            self.states = states
-            for slot in finished:
-                yield self._take(slot)
+            self._record(np.asarray(losses)[:done].copy())
+            yield from self._take()
 
     def _start(self) -> None:
-        if not self.fresh.any():
+        """Put fresh networks into their slots, a fixed number at a time."""
+        if not self.fresh:
             return
         await_compiled(self.spec)
-        # Copy: slots are refilled, and the program's arrays must not change.
-        self.problems = tuple(jax.device_put(array.copy()) for array in (self.floats, self.integers))
-        self.states = self.program.start(self.states, *self.problems, self.fresh)
-        self.started_epochs = np.asarray(self.states.epoch)
-        self.fresh = np.zeros(self.spec.slots, bool)
+        size = refilled(self.spec.slots)
+        for begin in range(0, len(self.fresh), size):
+            some = self.fresh[begin : begin + size]
+            some += some[-1:] * (size - len(some))  # the last one again and again
+            index = np.array([slot for slot, _ in some], np.int32)
+            floats = some[0][1].floats[None] if size == 1 else np.stack([job.floats for _, job in some])
+            integers = np.stack([job.integers for _, job in some])
+            self.states, *problems = self.program.start(self.states, *self.problems, index, floats, integers)
+            self.problems = tuple(problems)
+        self.fresh = []
 
     def _pace(self, done: int, seconds: float) -> None:
         if done and seconds > 0:
             wanted = _SECONDS_PER_CALL * done / seconds
             self.limit = int(min(CHUNK, max(1, wanted, self.limit // 2), 2 * self.limit))
 
-    def _record(self, states: Any, losses: np.ndarray, done: int) -> list[int]:
-        before, after = self.started_epochs, np.asarray(states.epoch)
-        active = np.asarray(states.active)
-        finished = []
-        for slot, tag in enumerate(self.tags):
+    def _record(self, losses: np.ndarray) -> None:
+        """Keep the losses of a call. A network that ends in it has fewer, which `_take` counts."""
+        self.stream.append(losses)
+        if len(self.stream) >= _LONGEST_STREAM:  # one network that never ends must not keep all others'
+            for slot, tag in enumerate(self.tags):
+                if tag is not _EMPTY:
+                    self.earlier[slot].append(self._losses(slot))
+                    self.begun[slot] = 0
+            self.stream = []
+
+    def _losses(self, slot: int) -> np.ndarray:
+        parts = [part[:, :, slot] for part in self.stream[self.begun[slot] :]]
+        return np.concatenate(parts) if parts else np.zeros((0, 2), np.float32)
+
+    def _take(self) -> Iterator[tuple[Any, Trained]]:
+        """Yield the networks that have finished, and free their slots."""
+        states = self.states
+        active, epochs, loss = (np.asarray(part) for part in (states.active, states.epoch, states.best_loss))
+        kept = np.asarray(states.weights if states.best is None else states.best)
+        for slot in np.flatnonzero(~active).tolist():
+            tag = self.tags[slot]
             if tag is _EMPTY:
                 continue
-            ran = int(after[slot] - before[slot])
-            self.histories[slot].append(losses[:ran, :, slot].copy())
-            if not active[slot]:
-                finished.append(slot)
-        self.started_epochs = after
-        return finished
-
-    def _take(self, slot: int) -> tuple[Any, Trained]:
-        tag = self.tags[slot]
-        states = self.states
-        kept = states.weights if states.best is None else states.best
-        weights = np.array(np.asarray(kept)[slot])
-        history = np.concatenate(self.histories[slot])
-        loss = float(np.asarray(states.best_loss)[slot])
-        self.tags[slot], self.histories[slot] = _EMPTY, []
-        self.free.append(slot)
-        return tag, Trained(weights, history, loss)
+            history = np.concatenate([*self.earlier[slot], self._losses(slot)])[: epochs[slot]]
+            self.tags[slot], self.earlier[slot] = _EMPTY, []
+            self.free.append(slot)
+            yield tag, Trained(kept[slot].copy(), history, float(loss[slot]))
+        if not self.busy:
+            self.stream = []

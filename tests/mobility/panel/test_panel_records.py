@@ -8,7 +8,7 @@ import pytest
 from small_world import connection, fill
 
 from unmet.mobility import build_panel
-from unmet.mobility.panel import _event_file, _read_events, _rows
+from unmet.mobility.panel import _event_file, _ledger, _rows
 
 DAY = datetime(2021, 5, 3)
 
@@ -36,7 +36,7 @@ def rows(con):
 
 @pytest.mark.parametrize("together", [50, 1_000_000])
 def test_of_two_records_of_one_second_the_later_counts(monkeypatch, together):
-    monkeypatch.setattr(_read_events, "_ROWS_AT_ONCE", together)
+    monkeypatch.setattr(_ledger, "_ROWS_AT_ONCE", together)
     with connection() as con:
         world(con, [("A", at(600), 9), ("A", at(600), 2)])
         twice = rows(con)
@@ -68,7 +68,7 @@ def test_parts_batches_and_inserts_of_any_size_give_the_same_panel(monkeypatch, 
         world(con)
         whole = rows(con)
         monkeypatch.setattr(_event_file, "_EVENTS_PER_BATCH", 50)  # a batch for each place
-        monkeypatch.setattr(_read_events, "_ROWS_AT_ONCE", 40)
+        monkeypatch.setattr(_ledger, "_ROWS_AT_ONCE", 40)
         monkeypatch.setattr(_rows, "_SLAB", together)
         assert rows(con) == whole
         held = {row[0] for row in con.execute("SHOW TABLES").fetchall()}

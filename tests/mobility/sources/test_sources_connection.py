@@ -31,6 +31,8 @@ def test_connection_has_a_limit_a_spill_folder_and_utc(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"memory_limit": "plenty"}, "memory_limit must read like '2GB'"),
+        ({"memory_limit": "-1GB"}, "memory_limit must read like '2GB'"),
+        ({"memory_limit": "none"}, "memory_limit must read like '2GB'"),
         ({"threads": 0}, "threads must be a whole number"),
         ({"spill": "/no/such/folder"}, "spill must be an existing folder"),
     ],

@@ -1,21 +1,21 @@
 """Conformal bounds around any estimator of censored quantiles."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
 
-from unmet.censoring import Observed
-from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._checks import check_seed
-from unmet.estimators._settings import check_choice, check_number, check_switch
+from unmet.censoring import Observed, mirror_levels
+from unmet.estimators._base import CensoredRegressor, Floats
+from unmet.estimators._checks import refuse_two_sided
+from unmet.estimators._files import construct, describe, from_plain, pack, rebuild, to_plain
+from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators.conformal._chance import find_chance
-from unmet.estimators.conformal._misses import misses_above, misses_below
+from unmet.estimators.conformal._misses import holding_levels, misses_above, misses_below
 
-Floats = NDArray[np.float64]
 CensoringKind = Literal["forest", "kaplan-meier"]
 
 # Levels of the inner estimator; bounds are chosen between them and, beyond the last, in steps.
@@ -35,8 +35,10 @@ class Bounds:
     lower_end: int  # rung of the lower end of the interval
     upper_end: int | None  # rung of its upper end; None if censoring hides it
     cutoff: float | None
+    inner: tuple[float, ...]  # level of the inner estimator that holds for each level of the grid
 
 
+@dataclass(eq=False, repr=False)
 class Conformal(CensoredRegressor):
     """Bounds on a latent target that hold for new rows, around any estimator of censored quantiles.
 
@@ -45,8 +47,9 @@ class Conformal(CensoredRegressor):
     below its lowest) whose estimated share of misses stays below 1 − coverage. Rows count by the inverse of
     their chance not to be cut off before a cut-off c(x): with cutoff="adaptive" the bound itself, otherwise
     one number, with which bounds are at most the cut-off. `predict_interval` has an upper end where enough
-    rows were not cut off before it, and +∞ elsewhere. For side="left" all is mirrored: `predict_lower`
-    raises, and the interval may have a lower end of −∞.
+    rows were not cut off before it, and +∞ elsewhere. `predict_quantiles` returns the estimator's quantiles
+    at the levels that held in the calibration rows. For side="left" all is mirrored: `predict_lower` raises,
+    and the interval may have a lower end of −∞.
 
     Assumes that where a row is cut off is independent of its latent value given X, and a good estimate of the
     chance not to be cut off. With the true chance, coverage holds up to 1/n; otherwise also if the estimator
@@ -95,26 +98,14 @@ class Conformal(CensoredRegressor):
     (400,)
     """
 
-    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        coverage: float = 0.9,
-        cutoff: float | Literal["adaptive"] = "adaptive",
-        censoring: Any = "forest",
-        calibration_fraction: float = 0.5,
-        counts: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.coverage = coverage
-        self.cutoff = cutoff
-        self.censoring = censoring
-        self.calibration_fraction = calibration_fraction
-        self.counts = counts
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    coverage: float = 0.9
+    cutoff: float | Literal["adaptive"] = "adaptive"
+    censoring: Any = "forest"
+    calibration_fraction: float = 0.5
+    counts: bool = False
+    random_state: Any = None
 
     def fit(  # type: ignore[override]
         self,
@@ -133,40 +124,37 @@ class Conformal(CensoredRegressor):
         X, y, threshold, censored, lower, upper
             As in the estimator's `fit`. Rows must be open on the same side.
         """
-        self._check_parameters()
-        inner = self._inner()
-        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        table, observed = self._observe(X, y, inner.side, **told)
-        if observed.side == "both" and observed.censored.any():
-            raise ValueError(
-                "Conformal needs rows that are all open on the same side: bounds for intervals have no "
-                "guarantee. Use TobitRegressor with lower= and upper="
-            )
-        rows = np.asarray(table, np.float64)
-        seed = check_seed(self.random_state)
+        return super().fit(X, y, threshold, censored, lower=lower, upper=upper)
+
+    def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
+        refuse_two_sided(observed, "Conformal", "TobitRegressor with lower= and upper=")
         random = np.random.default_rng(seed)
-        held = np.zeros(len(rows), bool)
-        count = min(max(1, round(self.calibration_fraction * len(rows))), len(rows) - 1)
+        held = np.zeros(len(X), bool)
+        count = min(max(1, round(self.calibration_fraction * len(X))), len(X) - 1)
         if count < 1:
             raise ValueError("Conformal needs at least 2 rows, one to fit and one to calibrate, got 1 sample")
-        held[random.permutation(len(rows))[:count]] = True
+        held[random.permutation(len(X))[:count]] = True
         if self.counts:
             observed = _jittered(observed, random)
         train, calibrate = observed.take(~held), observed.take(held)
-        self.estimator_ = inner.set_params(quantiles=GRID, side=observed.side)
-        self.estimator_.fit(rows[~held], **_as_given(train))
+        self.estimator_ = self._inner().set_params(quantiles=GRID, side=observed.side)
+        self.estimator_.fit(X[~held], **_as_given(train))
         left = observed.side == "left"
         seen = calibrate.mirrored() if left else calibrate
-        chance = find_chance(self.censoring, rows[~held], train.mirrored() if left else train, seed)
-        self._calibrate(rows[held], seen, chance, left)
-        return self
+        chance = find_chance(self.censoring, X[~held], train.mirrored() if left else train, seed)
+        self._calibrate(X[held], seen, chance, left)
 
     def _calibrate(self, X: Floats, seen: Observed, chance: Any, left: bool) -> None:
         levels = self._levels()
         unit = float(np.ptp(self.estimator_.predict_quantiles(X, (levels[0], levels[-1])), axis=1).mean()) / 4
-        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None)
+        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None, GRID)
         ladder = self._ladder(X)
         ladder = -ladder[:, ::-1] if left else ladder
+        # The grid is its own mirror image.
+        inner = holding_levels(
+            ladder[:, _STEPS:-_STEPS], mirror_levels(levels) if left else levels, seen, GRID
+        )
+        inner = mirror_levels(inner) if left else inner
         cutoff = None if self.cutoff == "adaptive" else float(self.cutoff)
         if left and cutoff is not None:
             cutoff = -cutoff
@@ -180,7 +168,7 @@ class Conformal(CensoredRegressor):
         upper_end = int(good[0]) if len(good) else None
         if upper_end is not None and upper_end <= lower_end:
             upper_end = min(lower_end + 1, last)
-        self.bounds_ = Bounds(levels, unit or 1.0, lower, lower_end, upper_end, cutoff)
+        self.bounds_ = Bounds(levels, unit or 1.0, lower, lower_end, upper_end, cutoff, inner)
         self.side_ = "left" if left else "right"
 
     def _levels(self) -> tuple[float, ...]:
@@ -200,8 +188,6 @@ class Conformal(CensoredRegressor):
         return np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
 
     def _fitted(self) -> Any:
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self, "bounds_")
         return self.estimator_._fitted()
 
@@ -232,13 +218,21 @@ class Conformal(CensoredRegressor):
         return np.column_stack([np.floor(ends[:, 0]), np.floor(ends[:, 1])]) if self.counts else ends
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Any = None) -> Floats:
-        """Return the quantiles of the inner estimator, which are not calibrated."""
+        """Return calibrated quantiles, shape (n, K): at each level those that held in the calibration rows.
+
+        The quantiles at level θ are those of the inner estimator at the level u(θ) with F̂_KM(u(θ)) = θ, where
+        F̂_KM is the Kaplan–Meier estimate of F̂(y | x) over the calibration rows. `estimator_` has them as
+        they were fitted. Levels beyond those of the inner estimator take its last.
+        """
         self._fitted()
-        levels = self.quantiles if quantiles is None else quantiles
-        return self.estimator_.predict_quantiles(self._inputs(X), levels)
+        wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
+        known, held = (0.0, *GRID, 1.0), (0.0, *self.bounds_.inner, 1.0)
+        asked = np.clip(np.interp(wanted, known, held), self.bounds_.levels[0], self.bounds_.levels[-1])
+        distinct, place = np.unique(asked.round(12), return_inverse=True)
+        return self.estimator_.predict_quantiles(self._inputs(X), tuple(distinct))[:, place]
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the median of the inner estimator."""
+        """Return the calibrated median."""
         return self.predict_quantiles(X, (0.5,))[:, 0]
 
     @property
@@ -262,13 +256,27 @@ class Conformal(CensoredRegressor):
             )
         return clone(self.estimator)
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        from unmet.estimators.conformal._saved import pack
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        inner, arrays = pack(self.estimator_)
+        given = None if self.estimator is None else describe(self.estimator)
+        bounds = to_plain("", asdict(self.bounds_))
+        return {"inner": inner, "given": given, "bounds": bounds, "side": self.side_}, arrays
 
-        return pack(self)
-
-    def _settings(self) -> Any:
-        raise ValueError("fit_many trains networks: fit Conformal to one problem at a time")
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self._check_parameters()
+        check_choice("side", config["side"], ("right", "left"))
+        if config["inner"]["estimator"] == "Conformal":
+            raise ValueError("a conformal model cannot hold another")
+        if config["given"] is not None:
+            if config["given"]["estimator"] != config["inner"]["estimator"]:
+                raise ValueError("the estimators differ")
+            self.estimator = construct(config["given"])
+        self.estimator_ = rebuild(config["inner"], arrays)
+        self.bounds_ = Bounds(**{name: from_plain(value) for name, value in config["bounds"].items()})
+        self.side_ = config["side"]
+        rungs = (self.bounds_.lower, self.bounds_.lower_end, self.bounds_.upper_end or 0)
+        if not all(0 <= rung < 10_000 for rung in rungs) or len(self.bounds_.inner) != len(GRID):
+            raise ValueError("the rungs of the bounds are wrong")
 
     def _check_parameters(self) -> None:
         check_number("coverage", self.coverage, 0, 0.999, open_=True)
@@ -278,6 +286,7 @@ class Conformal(CensoredRegressor):
             check_choice("censoring", self.censoring, get_args(CensoringKind))
         check_number("calibration_fraction", self.calibration_fraction, 0, 0.9, open_=True)
         check_switch("counts", self.counts)
+        self._inner()
 
 
 def _as_given(observed: Observed) -> dict[str, Any]:

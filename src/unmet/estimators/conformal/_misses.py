@@ -1,10 +1,11 @@
-"""How often a bound is missed, estimated from censored rows."""
+"""How often a bound is missed, and which levels hold, estimated from censored rows."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.censoring import Observed
+from unmet.censoring import Observed, kaplan_meier
 from unmet.estimators.conformal._chance import Chance
+from unmet.metrics import predicted_levels
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +48,22 @@ def misses_above(bounds: Floats, seen: Observed, X: Floats, chance: Chance) -> F
     hidden = (chances < _LEAST).mean(axis=0) > _MOST_HIDDEN
     reached = over.sum(axis=0) > 0
     return np.where((effective >= _FEWEST) & ~hidden & reached, _share(weight, over), np.nan)
+
+
+def holding_levels(
+    curves: Floats, levels: tuple[float, ...], seen: Observed, wanted: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Return for each wanted level θ the level u of the curves, shape (n, M), that holds: F̂_KM(u) = θ.
+
+    F̂_KM is the Kaplan–Meier estimate of F̂(y | x), the levels at which right-censored rows were seen, linear
+    between its steps and beyond the last one.
+    """
+    place = predicted_levels(seen.observed, curves, levels)
+    found = kaplan_meier(place, seen.censored)
+    steps = np.concatenate([[0.0], found.reached, [1.0]])
+    points = np.concatenate([[0.0], found.points, [1.0]])
+    steps, first = np.unique(steps, return_index=True)
+    return tuple(float(u) for u in np.interp(wanted, steps, points[first]))
 
 
 def _share(weight: Floats, missed: NDArray[np.bool_]) -> Floats:

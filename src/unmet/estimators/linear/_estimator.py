@@ -2,17 +2,23 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self, get_args
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from unmet.censoring import Side, mirror_levels
-from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._checks import check_seed, check_weights
-from unmet.estimators._settings import MOST_STARTS, check_choice, check_number, check_quantiles, check_switch
+from unmet.censoring import Observed, Side, mirror_levels
+from unmet.estimators._base import CensoredRegressor, Floats
+from unmet.estimators._checks import check_jobs, refuse_all_censored
+from unmet.estimators._settings import (
+    MOST_STARTS,
+    check_choice,
+    check_coverage,
+    check_number,
+    check_quantiles,
+    check_switch,
+)
 from unmet.estimators.linear._fit import bootstrap, make_ready, run
 from unmet.estimators.linear._process import LinearProcess
 from unmet.estimators.linear._summary import Summary, summarise
@@ -21,6 +27,7 @@ METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
 _STEPS = 100
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearCensoredQuantiles(CensoredRegressor):
     """Linear quantiles of a latent target that is observed only up to a cap, by linear programming.
 
@@ -113,77 +120,24 @@ class LinearCensoredQuantiles(CensoredRegressor):
     (2, 1)
     """
 
-    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
+    method: str = "portnoy"
+    quantiles: Sequence[float] = (0.05, 0.5, 0.95)
+    side: Side = "right"
+    grid: Sequence[float] | None = None
+    fit_intercept: bool = True
+    bandwidth: float | None = None
+    n_restarts: int = 20
+    n_bootstrap: int = 0
+    n_jobs: int = 1
+    progress: bool | None = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        *,
-        method: str = "portnoy",
-        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
-        side: Side = "right",
-        grid: Sequence[float] | None = None,
-        fit_intercept: bool = True,
-        bandwidth: float | None = None,
-        n_restarts: int = 20,
-        n_bootstrap: int = 0,
-        n_jobs: int = 1,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.method = method
-        self.quantiles = quantiles
-        self.side = side
-        self.grid = grid
-        self.fit_intercept = fit_intercept
-        self.bandwidth = bandwidth
-        self.n_restarts = n_restarts
-        self.n_bootstrap = n_bootstrap
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
-
-    def fit(  # type: ignore[override]
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        threshold: ArrayLike | None = None,
-        censored: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to censored observations.
-
-        Parameters
-        ----------
-        X : array of shape (n, columns)
-        y : array of shape (n,)
-            What was observed: the latent value, or a bound on it where a row is censored.
-        threshold : float or array of shape (n,), optional
-            Where each row is (or would have been) cut off; infinite where never. Without `censored` a row is
-            censored where y has reached its threshold. "powell" needs it; the other methods use the flags
-            only. With side="both" and "powell", a pair (floor, cap) or shape (n, 2).
-        censored : boolean array of shape (n,), optional
-            Which rows are censored.
-        sample_weight : array of shape (n,), optional
-            A row of weight 2 counts as two equal rows, one of weight 0 as none.
-        lower, upper : arrays of shape (n,), optional
-            Instead of y: bounds on the latent value of each row. Equal bounds are exact rows. All other rows
-            must be open on the same side; the methods have no answer for intervals.
-        """
-        from unmet.runs import available_cores
-
+    def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
         wanted, levels = self._levels()
-        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        table, observed = self._observe(X, y, self.side, **told)
-        table = np.asarray(table, np.float64)
-        weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
         self._check_censoring(observed)
-        seed = check_seed(self.random_state)
         mirrored = observed.side == "left"
         ready = make_ready(
-            table,
+            X,
             observed.mirrored() if mirrored else observed,
             weight,
             method=self.method,
@@ -202,7 +156,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
             )
         found = ready.problem.levels[:reached]
         process = _in_users_terms(found, intercepts[0, :reached], slopes[0, :reached], mirrored)
-        self.fitted_ = process  # type: ignore[assignment]
+        self.fitted_ = process
         self.censored_share_ = float(observed.censored.mean())
         self.rows_, self.side_ = len(observed), observed.side
         self._warn_if_lost(wanted)
@@ -211,18 +165,15 @@ class LinearCensoredQuantiles(CensoredRegressor):
             inside = [level for level in wanted if level in process.levels]
             asked = mirror_levels(inside) if mirrored else tuple(inside)
             keep = [ready.problem.levels.index(level) for level in asked]
-            jobs = available_cores() if self.n_jobs == -1 else self.n_jobs
-            draws = np.full((self.n_bootstrap, len(wanted), 1 + table.shape[1]), np.nan)
+            draws = np.full((self.n_bootstrap, len(wanted), 1 + X.shape[1]), np.nan)
             if keep:
+                jobs = check_jobs(self.n_jobs)
                 a, b = bootstrap(ready, path, keep, self.n_bootstrap, seed, jobs, self.progress)
                 both = np.concatenate([a[:, :, None], b], axis=2)
                 draws[:, [wanted.index(level) for level in inside]] = -both[:, ::-1] if mirrored else both
             self.bootstrap_ = draws
-        return self
 
-    def predict_quantiles(
-        self, X: ArrayLike, quantiles: Sequence[float] | None = None
-    ) -> NDArray[np.float64]:
+    def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] | None = None) -> Floats:
         """Quantiles of the latent value, shape (n, K), in the order of `quantiles`.
 
         Coefficients between fitted levels are interpolated; levels that were not fitted or are not identified
@@ -244,12 +195,12 @@ class LinearCensoredQuantiles(CensoredRegressor):
         return self._fitted().levels
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
+    def coef_(self) -> Floats:
         """Slopes at `quantiles`, shape (K, columns)."""
         return self._fitted().coefficients(check_quantiles(self.quantiles))[:, 1:]
 
     @property
-    def intercept_(self) -> NDArray[np.float64]:
+    def intercept_(self) -> Floats:
         """Intercepts at `quantiles`, shape (K,)."""
         return self._fitted().coefficients(check_quantiles(self.quantiles))[:, 0]
 
@@ -259,22 +210,46 @@ class LinearCensoredQuantiles(CensoredRegressor):
         A standard error is half the distance between the 16th and 84th percentile of the bootstrap draws,
         which a few wild draws do not change. An interval runs between percentiles of the draws.
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie strictly between 0 and 1, not {coverage!r}")
+        check_coverage(coverage)
         self._fitted()
         return summarise(self, coverage)
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        from unmet.estimators.linear._saved import pack
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        fitted = self.fitted_
+        arrays = {
+            "levels": np.asarray(fitted.levels),
+            "intercepts": fitted.intercepts,
+            "slopes": fitted.slopes,
+        }
+        if self.bootstrap_ is not None:
+            known = np.isfinite(self.bootstrap_)
+            arrays["draws"], arrays["drawn"] = np.where(known, self.bootstrap_, 0.0), known
+        config = {"rows": int(self.rows_), "censored_share": float(self.censored_share_), "side": self.side_}
+        return config, arrays
 
-        return pack(self)
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        wanted, _ = self._levels()
+        columns = config["columns"]
+        levels, intercepts, slopes = (arrays.pop(name) for name in ("levels", "intercepts", "slopes"))
+        if (
+            levels.ndim != 1
+            or not len(levels)
+            or (np.diff(levels) <= 0).any()
+            or intercepts.shape != levels.shape
+            or slopes.shape != (len(levels), columns)
+        ):
+            raise ValueError("the shapes of the coefficients do not fit the parameters")
+        self.bootstrap_ = None
+        if "draws" in arrays:
+            self.bootstrap_ = np.where(arrays.pop("drawn"), arrays.pop("draws"), np.nan)
+            if self.bootstrap_.shape != (self.n_bootstrap, len(wanted), 1 + columns):
+                raise ValueError("the shape of the bootstrap draws does not fit the parameters")
+        self.rows_, self.censored_share_ = config["rows"], config["censored_share"]
+        self.side_ = config["side"]
+        self.fitted_ = LinearProcess(tuple(levels.tolist()), intercepts, slopes)
 
-    def _fitted(self) -> Any:
-        check_is_fitted(self, "fitted_")
-        return self.fitted_
-
-    def _settings(self) -> Any:
-        raise ValueError("fit_many trains networks: fit LinearCensoredQuantiles to one problem at a time")
+    def _check_parameters(self) -> None:
+        self._levels()
 
     def _levels(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The levels asked for and all levels to fit; checks every parameter."""
@@ -283,8 +258,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         check_switch("fit_intercept", self.fit_intercept)
         check_number("n_restarts", self.n_restarts, 0, MOST_STARTS, whole=True)
         check_number("n_bootstrap", self.n_bootstrap, 0, MOST_STARTS, whole=True)
-        if self.n_jobs != -1:
-            check_number("n_jobs", self.n_jobs, 1, whole=True)
+        check_jobs(self.n_jobs)
         if self.bandwidth is not None:
             check_number("bandwidth", self.bandwidth, 0, open_=True)
             if self.method != "wang-wang":
@@ -307,10 +281,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
                 "TobitRegressor or CensoredQuantileRegressor with lower= and upper=, and for a known floor "
                 "and cap method='powell' with side='both' and threshold=(floor, cap)"
             )
-        if observed.censored.all():
-            raise ValueError(
-                "every row is censored: no quantile is identified without rows that show their value"
-            )
+        refuse_all_censored(observed)
         if self.method == "powell" and observed.kind == "flags":
             raise ValueError(
                 "method='powell' needs the threshold of every row, also of the uncensored ones: pass "

@@ -58,10 +58,8 @@ def make_ready(
     floor, cap = observed.limits
     if method != "powell":
         cap = np.where(observed.censored, observed.observed, np.inf)
-    table = np.column_stack([X, observed.observed, cap, observed.censored])
-    if np.isfinite(floor).any():
-        table = np.column_stack([table, floor])
-    index, share = canonical_rows(table, weight)
+    own = [observed.observed, cap, observed.censored]
+    index, share = canonical_rows(X, [*own, floor] if np.isfinite(floor).any() else own, weight)
     X, observed, floor, cap = X[index], observed.take(index), floor[index], cap[index]
     design = make_design(X, intercept)
     y, censored = observed.observed, observed.censored

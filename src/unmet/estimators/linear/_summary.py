@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.estimators._tobit_summary import Readable, column_names
+
 _ASSUMES = {
     "portnoy": (
         "Where a row is cut off is independent of its latent value given X.",
@@ -30,8 +32,8 @@ _NAMES = {"portnoy": "Portnoy", "peng-huang": "Peng–Huang", "powell": "Powell"
 _ENOUGH = 0.8
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(Readable):
     """Numbers by level and column (the intercept first), and the text that shows them."""
 
     levels: tuple[float, ...]
@@ -42,18 +44,11 @@ class Summary:
     upper: NDArray[np.float64]
     text: str
 
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
 
 def summarise(model: Any, coverage: float) -> Summary:
     """Coefficients, standard errors and percentile intervals of a fitted model."""
     levels = tuple(float(level) for level in model.quantiles)
-    names = getattr(model, "feature_names_in_", None)
-    columns = tuple(f"x{i}" for i in range(model.n_features_in_)) if names is None else tuple(map(str, names))
-    columns = ("intercept", *columns)
+    columns = ("intercept", *column_names(model))
     found = np.column_stack([model.intercept_, model.coef_])
     errors, lower, upper = (np.full(found.shape, np.nan) for _ in range(3))
     if model.bootstrap_ is not None:

@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.metadata_routing import UNUSED
 
-from unmet.censoring import Side, mirror_levels
+from unmet.censoring import Observed, Side, mirror_levels
 from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._checks import check_seed, check_weights
 from unmet.estimators._fitted import at_levels
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
-from unmet.estimators.trees._arrays import Floats, Trees
+from unmet.estimators.trees._arrays import Floats, Trees, take_trees
 from unmet.estimators.trees._forest import one_sided_rows
-from unmet.estimators.trees._lightgbm import Boosting, boost, increasing
+from unmet.estimators.trees._lightgbm import boost, increasing
 from unmet.estimators.trees._neighbours import grow
 
 # Rows predicted at a time.
@@ -54,6 +51,7 @@ class FittedBooster:
         return -found[:, ::-1] if left else found
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CensoredQuantileBooster(CensoredRegressor):
     """Quantiles of a latent target that is observed only up to a cap, by gradient boosting on LightGBM.
 
@@ -73,7 +71,7 @@ class CensoredQuantileBooster(CensoredRegressor):
     quantiles : sequence of float
         Levels to predict: increasing, each between 0 and 1. Levels in between are interpolated.
     side : {"right", "left"}
-        Whether large or small values are cut off.
+        Whether large or small values are cut off. All censored rows are open on the same side.
     n_estimators : int
         Most rounds of boosting.
     learning_rate : float
@@ -113,66 +111,20 @@ class CensoredQuantileBooster(CensoredRegressor):
     (300,)
     """
 
-    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
+    quantiles: Sequence[float] = (0.05, 0.5, 0.95)
+    side: Side = "right"
+    n_estimators: int = 300
+    learning_rate: float = 0.05
+    num_leaves: int = 6
+    min_child_samples: int = 20
+    l2: float = 5.0
+    column_share: float = 1.0
+    validation_fraction: float | None = 0.2
+    random_state: Any = None
 
-    def __init__(
-        self,
-        *,
-        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
-        side: Side = "right",
-        n_estimators: int = 300,
-        learning_rate: float = 0.05,
-        num_leaves: int = 6,
-        min_child_samples: int = 20,
-        l2: float = 5.0,
-        column_share: float = 1.0,
-        validation_fraction: float | None = 0.2,
-        random_state: Any = None,
-    ) -> None:
-        self.quantiles = quantiles
-        self.side = side
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-        self.l2 = l2
-        self.column_share = column_share
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-
-    def fit(  # type: ignore[override]
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        threshold: ArrayLike | None = None,
-        censored: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to censored observations.
-
-        Parameters
-        ----------
-        X : array of shape (n, columns)
-        y : array of shape (n,)
-            What was observed: the latent value, or a bound on it where a row is censored.
-        threshold : float or array of shape (n,), optional
-            Where each row is (or would have been) cut off; infinite where never.
-        censored : boolean array of shape (n,), optional
-            Which rows are censored. Without `threshold`, thresholds of the other rows are unknown.
-        sample_weight : array of shape (n,), optional
-            A row of weight 2 counts as two equal rows, one of weight 0 as none.
-        lower, upper : arrays of shape (n,), optional
-            Instead of y: bounds, equal in exact rows and all open on the same side in the others.
-        """
-        levels = self._check_parameters()
-        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        table, observed = self._observe(X, y, self.side, **told)
-        weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
-        table, seen, share = one_sided_rows(table, observed, weight, type(self).__name__)
-        seed = check_seed(self.random_state)
+    def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
+        table, seen, share = one_sided_rows(X, observed, weight, type(self).__name__)
+        levels = check_quantiles(self.quantiles)
         inner = mirror_levels(levels) if observed.side == "left" else levels
         below = None
         if seen.kind == "flags":
@@ -188,31 +140,30 @@ class CensoredQuantileBooster(CensoredRegressor):
             )
             below = np.ones(len(seen))
             below[order] = np.where(forest.censored, forest.out_of_bag(grown), 1.0)
-        settings = Boosting(
-            self.n_estimators,
-            self.learning_rate,
-            self.num_leaves,
-            self.min_child_samples,
-            self.l2,
-            self.column_share,
-            self.validation_fraction,
-            seed,
+        found = boost(table, seen.observed, seen.limits[1], below, share, inner, self, seed)
+        self.fitted_ = FittedBooster(*found, side=observed.side)
+        self.n_iter_ = len(self.fitted_.trees.roots) // len(levels)
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        fitted = self.fitted_
+        arrays = {"start": fitted.start, "inner": np.asarray(fitted.inner), **fitted.trees.arrays()}
+        return {"side": fitted.side, "center": fitted.center, "scale": fitted.scale}, arrays
+
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self._check_parameters()
+        check_choice("side", config["side"], ("right", "left"))
+        trees = take_trees(arrays, config["columns"])
+        start, inner = arrays.pop("start"), arrays.pop("inner")
+        sound = (
+            inner.ndim == 1 and len(inner) > 0 and start.shape == inner.shape and (np.diff(inner) > 0).all()
         )
-        self.fitted_ = FittedBooster(  # type: ignore[assignment]
-            *boost(table, seen.observed, seen.limits[1], below, share, inner, settings), side=observed.side
-        )
-        self.n_iter_ = len(self.fitted_.trees.roots) // len(levels)  # type: ignore[attr-defined]
-        return self
+        if not sound or len(trees.roots) % len(inner):
+            raise ValueError("the number of trees does not fit the levels")
+        units = float(config["center"]), float(config["scale"])
+        self.fitted_ = FittedBooster(trees, start, tuple(inner.tolist()), *units, config["side"])
+        self.n_iter_ = len(trees.roots) // len(inner)
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        from unmet.estimators.trees._saved import pack_booster
-
-        return pack_booster(self)
-
-    def _settings(self) -> Any:
-        raise ValueError("fit_many trains networks: fit CensoredQuantileBooster to one problem at a time")
-
-    def _check_parameters(self) -> tuple[float, ...]:
+    def _check_parameters(self) -> None:
         check_choice("side", self.side, get_args(Side))
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         check_number("learning_rate", self.learning_rate, 0, 1, open_=True)
@@ -222,4 +173,4 @@ class CensoredQuantileBooster(CensoredRegressor):
         check_number("column_share", self.column_share, 0, 1, open_=True)
         if self.validation_fraction is not None:
             check_number("validation_fraction", self.validation_fraction, 0, 0.9, open_=True)
-        return check_quantiles(self.quantiles)
+        check_quantiles(self.quantiles)

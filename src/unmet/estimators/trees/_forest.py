@@ -3,19 +3,17 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metadata_routing import UNUSED
 
 from unmet.censoring import Observed, Side, mirror_levels
 from unmet.estimators._base import CensoredRegressor
-from unmet.estimators._checks import check_seed, check_weights
+from unmet.estimators._checks import check_jobs, refuse_all_censored, refuse_two_sided
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
 from unmet.estimators.trees._arrays import Floats
-from unmet.estimators.trees._neighbours import Neighbours, grow
+from unmet.estimators.trees._neighbours import Neighbours, grow, take_neighbours
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ class FittedForest:
         return -found[:, ::-1] if left else found
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CensoredQuantileForest(CensoredRegressor):
     """Quantiles of a latent target that is observed only up to a cap, by a random forest.
 
@@ -65,7 +64,7 @@ class CensoredQuantileForest(CensoredRegressor):
     quantiles : sequence of float
         Levels that `predict_quantiles` returns by default. Any other level can be asked for.
     side : {"right", "left"}
-        Whether large or small values are cut off.
+        Whether large or small values are cut off. All censored rows are open on the same side.
     n_estimators : int
         Number of trees.
     min_samples_leaf : int
@@ -99,61 +98,16 @@ class CensoredQuantileForest(CensoredRegressor):
     (1, 2)
     """
 
-    __metadata_request__fit = {"validation": UNUSED}  # noqa: RUF012
+    quantiles: Sequence[float] = (0.05, 0.5, 0.95)
+    side: Side = "right"
+    n_estimators: int = 200
+    min_samples_leaf: int = 8
+    max_features: float = 1.0
+    n_jobs: int = 1
+    random_state: Any = None
 
-    def __init__(
-        self,
-        *,
-        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
-        side: Side = "right",
-        n_estimators: int = 200,
-        min_samples_leaf: int = 8,
-        max_features: float = 1.0,
-        n_jobs: int = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.quantiles = quantiles
-        self.side = side
-        self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def fit(  # type: ignore[override]
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        threshold: ArrayLike | None = None,
-        censored: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to censored observations.
-
-        Parameters
-        ----------
-        X : array of shape (n, columns)
-        y : array of shape (n,)
-            What was observed: the latent value, or a bound on it where a row is censored.
-        threshold : float or array of shape (n,), optional
-            Where each row is cut off. Without `censored`, a row is censored if y has reached it.
-        censored : boolean array of shape (n,), optional
-            Which rows are censored.
-        sample_weight : array of shape (n,), optional
-            A row of weight 2 counts as two equal rows, one of weight 0 as none.
-        lower, upper : arrays of shape (n,), optional
-            Instead of y: bounds, equal in exact rows and all open on the same side in the others.
-        """
-        from unmet.runs import available_cores
-
-        levels = self._check_parameters()
-        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        table, observed = self._observe(X, y, self.side, **told)
-        weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
-        table, seen, share = one_sided_rows(table, observed, weight, type(self).__name__)
+    def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
+        table, seen, share = one_sided_rows(X, observed, weight, type(self).__name__)
         neighbours, _, _ = grow(
             table,
             seen.observed,
@@ -162,46 +116,40 @@ class CensoredQuantileForest(CensoredRegressor):
             n_estimators=self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
             max_features=self.max_features,
-            seed=check_seed(self.random_state),
-            jobs=available_cores() if self.n_jobs == -1 else self.n_jobs,
+            seed=seed,
+            jobs=check_jobs(self.n_jobs),
         )
-        self.fitted_ = FittedForest(neighbours, levels, observed.side)  # type: ignore[assignment]
-        return self
+        self.fitted_ = FittedForest(neighbours, check_quantiles(self.quantiles), observed.side)
 
-    def _packed(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        from unmet.estimators.trees._saved import pack_forest
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        rows = self.fitted_.neighbours
+        arrays = {"y": rows.y, "censored": rows.censored, "share": rows.share, "leaves": rows.leaves}
+        return {"side": self.fitted_.side}, {**rows.trees.arrays(), **arrays}
 
-        return pack_forest(self)
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        self._check_parameters()
+        check_choice("side", config["side"], ("right", "left"))
+        neighbours = take_neighbours(arrays, config["columns"])
+        self.fitted_ = FittedForest(neighbours, check_quantiles(self.quantiles), config["side"])
 
-    def _settings(self) -> Any:
-        raise ValueError("fit_many trains networks: fit CensoredQuantileForest to one problem at a time")
-
-    def _check_parameters(self) -> tuple[float, ...]:
+    def _check_parameters(self) -> None:
         check_choice("side", self.side, get_args(Side))
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
         check_number("max_features", self.max_features, 0, 1, open_=True)
-        if self.n_jobs != -1:
-            check_number("n_jobs", self.n_jobs, 1, whole=True)
-        return check_quantiles(self.quantiles)
+        check_jobs(self.n_jobs)
+        check_quantiles(self.quantiles)
 
 
 def one_sided_rows(
-    X: Any, observed: Observed, weight: NDArray[np.float64] | None, name: str
+    X: Floats, observed: Observed, weight: Floats | None, name: str
 ) -> tuple[Floats, Observed, Floats]:
     """Return canonical right-censored rows and their weights, mirrored if they are open below."""
-    if observed.side == "both" and observed.censored.any():
-        raise ValueError(
-            f"{name} needs rows that are all open on the same side: use TobitRegressor or "
-            "CensoredQuantileRegressor with lower= and upper= for intervals and for both sides"
-        )
-    if observed.censored.all():
-        raise ValueError(
-            "every row is censored: no quantile is identified without rows that show their value"
-        )
+    instead = (
+        "TobitRegressor or CensoredQuantileRegressor with lower= and upper= for intervals and for both sides"
+    )
+    refuse_two_sided(observed, name, instead)
+    refuse_all_censored(observed)
     seen = observed.mirrored() if observed.side == "left" else observed
-    columns = np.asarray(X, np.float64)
-    cap = seen.limits[1]
-    table = np.column_stack([columns, seen.observed, cap, seen.censored])
-    index, share = canonical_rows(table, weight)
-    return columns[index], seen.take(index), share * len(index)
+    index, share = canonical_rows(X, [seen.observed, seen.limits[1], seen.censored], weight)
+    return X[index], seen.take(index), share * len(index)

@@ -15,20 +15,6 @@ _LEAST = 0.05
 _FEWEST = 50
 
 
-@dataclass(frozen=True)
-class Boosting:
-    """Checked settings."""
-
-    n_estimators: int
-    learning_rate: float
-    num_leaves: int
-    min_child_samples: int
-    l2: float
-    column_share: float
-    validation_fraction: float | None
-    seed: int
-
-
 def middle(levels: tuple[float, ...]) -> int:
     """Return the position of the level nearest the median."""
     return int(np.argmin(np.abs(np.asarray(levels) - 0.5)))
@@ -72,25 +58,27 @@ def boost(
     below: Floats | None,
     share: Floats,
     levels: tuple[float, ...],
-    settings: Boosting,
+    model: Any,
+    seed: int,
 ) -> tuple[Trees, Floats, tuple[float, ...], float, float]:
     """Return trees, starting scores, levels, and the center and scale of y for right-censored rows.
 
-    Held-out rows first choose the number of rounds; then all rows train for that many.
+    `model` is the booster, with checked parameters. Held-out rows first choose the number of rounds; then all
+    rows train for that many.
     """
     center = float(np.average(y, weights=share))
     scale = float(np.sqrt(np.average(np.square(y - center), weights=share)))
     if scale <= 1e-12 * abs(center):
         scale = 0.0
     rows = Rows(X, (y - center) / (scale or 1.0), (cap - center) / (scale or 1.0), below, share)
-    rounds = settings.n_estimators
-    if settings.validation_fraction is not None and len(y) >= _FEWEST:
+    rounds = model.n_estimators
+    if model.validation_fraction is not None and len(y) >= _FEWEST:
         held = np.zeros(len(y), bool)
-        count = max(1, round(settings.validation_fraction * len(y)))
-        held[np.random.default_rng(settings.seed).permutation(len(y))[:count]] = True
-        trees, start = _train(rows.take(~held), levels, settings, rounds)
+        count = max(1, round(model.validation_fraction * len(y)))
+        held[np.random.default_rng(seed).permutation(len(y))[:count]] = True
+        trees, start = _train(rows.take(~held), levels, model, seed, rounds)
         rounds = _best_rounds(trees, start, rows.take(held), levels)
-    trees, start = _train(rows, levels, settings, rounds)
+    trees, start = _train(rows, levels, model, seed, rounds)
     return trees, start, levels, center, scale
 
 
@@ -129,7 +117,7 @@ class Rows:
         return Rows(self.X[index], self.y[index], self.cap[index], below, self.share[index])
 
 
-def _train(rows: Rows, levels: tuple[float, ...], settings: Boosting, rounds: int) -> tuple[Trees, Floats]:
+def _train(rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rounds: int) -> tuple[Trees, Floats]:
     """Return the trees of that many rounds, and the scores before the first."""
     try:
         import lightgbm
@@ -150,12 +138,12 @@ def _train(rows: Rows, levels: tuple[float, ...], settings: Boosting, rounds: in
     parameters = {
         "objective": objective,
         "num_class": len(levels),
-        "learning_rate": settings.learning_rate,
-        "num_leaves": settings.num_leaves,
-        "min_data_in_leaf": min(settings.min_child_samples, max(1, size // 3)),
-        "lambda_l2": settings.l2,
-        "feature_fraction": settings.column_share,
-        "seed": settings.seed % 2**31,
+        "learning_rate": model.learning_rate,
+        "num_leaves": model.num_leaves,
+        "min_data_in_leaf": min(model.min_child_samples, max(1, size // 3)),
+        "lambda_l2": model.l2,
+        "feature_fraction": model.column_share,
+        "seed": seed % 2**31,
         "deterministic": True,
         "force_row_wise": True,
         "num_threads": 1,

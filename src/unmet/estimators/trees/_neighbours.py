@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.estimators.trees._arrays import Floats, Trees, join
+from unmet.estimators.trees._arrays import Floats, Trees, join, take_trees
 
 # Share of the rows that grow a tree, drawn without replacement.
 _GROWN = 0.632
@@ -164,3 +164,23 @@ def _plain(tree: Any) -> Trees:
         np.zeros(len(inner)),
         np.zeros(1, np.int32),
     )
+
+
+def take_neighbours(arrays: dict[str, np.ndarray], columns: int) -> Neighbours:
+    """Return a checked forest from loaded arrays, and remove these. Raise ValueError if they are none."""
+    trees = take_trees(arrays, columns)
+    y, censored, share, leaves = (arrays.pop(name) for name in ("y", "censored", "share", "leaves"))
+    sound = (
+        y.ndim == 1
+        and len(y) > 0
+        and y.dtype == share.dtype == np.float64
+        and censored.dtype == bool
+        and y.shape == censored.shape == share.shape
+        and leaves.dtype == np.int32
+        and leaves.shape == (len(y), len(trees.roots))
+    )
+    if not sound or (np.diff(y) < 0).any() or (share <= 0).any():
+        raise ValueError("the training rows do not fit the trees")
+    if leaves.min() < 0 or leaves.max() >= len(trees.feature) or (trees.feature[leaves] >= 0).any():
+        raise ValueError("the training rows lie in leaves that do not exist")
+    return Neighbours(trees, y, censored, share, leaves)

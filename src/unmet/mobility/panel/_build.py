@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from unmet.calendar import Periods, check_zone, make_periods
+from unmet.mobility.panel._availability import write_timeline
 from unmet.mobility.panel._cells import ABSENT, cell_trips, drop_unserved
 from unmet.mobility.panel._covariates import add_covariates, check_covariates
 from unmet.mobility.panel._file import describe_panel
@@ -17,7 +18,6 @@ from unmet.mobility.panel._ledger import Ledger, Progress, open_ledger
 from unmet.mobility.panel._lowered import Reserve, write_lowered
 from unmet.mobility.panel._refusal import measure_served
 from unmet.mobility.panel._rows import write_rows
-from unmet.mobility.panel._timeline import write_timeline
 from unmet.mobility.sources import WeatherReport
 
 if TYPE_CHECKING:

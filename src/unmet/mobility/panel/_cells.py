@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.panel._places import COUNTED
 from unmet.tables import identifier
-
-if TYPE_CHECKING:
-    import duckdb
 
 _DECIMALS = 5  # about a metre; leaves fewer distinct coordinates to look up
 RIDE = 1_200  # seconds that a ride is assumed to last if nobody says
@@ -20,7 +16,7 @@ ABSENT = "A cell without a vehicle for over a day is unknown, not empty: only sh
 LEAST_HOURS, LEAST_PICKUPS = 48, 10  # with a vehicle, and taken there: demand of a cell can be told
 
 
-def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> tuple[str, list[str]]:
+def cell_trips(con: Connection, trips: str, resolution: int) -> tuple[str, list[str]]:
     """Write a table of the rides with H3 cells as their places; return its name, and what was assumed.
 
     A ride without coordinates has no place. Each distinct coordinate is looked up once. Where pickups alone
@@ -61,7 +57,7 @@ def cell_trips(con: duckdb.DuckDBPyConnection, trips: str, resolution: int) -> t
     return "_cell_trips", _assume_ends(con)
 
 
-def _assume_ends(con: duckdb.DuckDBPyConnection) -> list[str]:
+def _assume_ends(con: Connection) -> list[str]:
     """Fill in the ends of rides if most have none; return a sentence that says so."""
     [(rides, ended)] = con.execute(
         f"SELECT count(*), count(ended_at) FROM _cell_trips WHERE {COUNTED} AND vehicle_id IS NOT NULL"
@@ -86,7 +82,7 @@ def _assume_ends(con: duckdb.DuckDBPyConnection) -> list[str]:
     ]
 
 
-def drop_unserved(con: duckdb.DuckDBPyConnection, hours: float) -> list[str]:
+def drop_unserved(con: Connection, hours: float) -> list[str]:
     """Drop cells from table ``panel`` in which too little was seen; return a sentence that says how many.
 
     Demand of a cell is told only by time in which a vehicle stood there.

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.calendar import holiday_dates, is_holiday, local_seconds, weekday
 from unmet.mobility.sources import WeatherReport, read_weather
 from unmet.tables import Columns, connect, identifier, plain
-
-if TYPE_CHECKING:
-    import duckdb
 
 CALENDAR = ("hour", "weekday", "month")
 
@@ -34,7 +31,7 @@ def check_covariates(covariates: Sequence[str], holidays: str | None) -> tuple[s
 
 
 def add_covariates(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     zone: str,
     calendar: Sequence[str],
     holidays: str | None,
@@ -70,7 +67,7 @@ def add_covariates(
     return tuple(names), report
 
 
-def _with_gaps(con: duckdb.DuckDBPyConnection, report: WeatherReport, moment: str) -> WeatherReport:
+def _with_gaps(con: Connection, report: WeatherReport, moment: str) -> WeatherReport:
     """Return the report with a note about periods for which the file has no row."""
     [(periods, without)] = con.execute(
         f"SELECT count(*), count(*) FILTER (w.moment IS NULL) FROM _moments LEFT JOIN _weather w "
@@ -124,7 +121,7 @@ def _join_on(report: WeatherReport) -> str:
     return f"date_trunc('{report.step}', {'ds' if report.in_utc else 'local'})"
 
 
-def _write_moments(con: duckdb.DuckDBPyConnection, ds: np.ndarray, zone: str, holidays: str | None) -> None:
+def _write_moments(con: Connection, ds: np.ndarray, zone: str, holidays: str | None) -> None:
     """Write table ``_moments(ds, local, hour, weekday, month, holiday)`` for periods."""
     local = local_seconds(ds, zone).astype("datetime64[s]")
     day = local.astype("datetime64[D]")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.panel._columns import PANEL_COLUMNS
 from unmet.mobility.panel._places import exists
 from unmet.runs import atomic_write
 from unmet.tables import literal, parquet_notes, private_folder, read_parquet, spreadsheet_columns
-
-if TYPE_CHECKING:
-    import duckdb
 
 _MEANING = {column.name: column.meaning for column in PANEL_COLUMNS}
 
@@ -44,13 +42,13 @@ class Panel:
         return module.DataFrame(dict(self.columns))
 
 
-def describe_panel(con: duckdb.DuckDBPyConnection, about: Mapping[str, str]) -> None:
+def describe_panel(con: Connection, about: Mapping[str, str]) -> None:
     """Store the metadata that :func:`write_panel` writes into the file."""
     con.execute("CREATE OR REPLACE TABLE panel_about (key VARCHAR, value VARCHAR)")
     con.executemany("INSERT INTO panel_about VALUES (?, ?)", [list(pair) for pair in about.items()])
 
 
-def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) -> Path:
+def write_panel(con: Connection, path: str | os.PathLike[str]) -> Path:
     """Write table ``panel`` to a Parquet or CSV file, by its extension, ordered by place and time.
 
     The file appears at `path` only when it is complete. The metadata of Parquet files has ``unmet.zone``,
@@ -83,7 +81,7 @@ def write_panel(con: duckdb.DuckDBPyConnection, path: str | os.PathLike[str]) ->
     return target
 
 
-def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
+def _in_order(con: Connection) -> bool:
     """Return whether rows are in order, as `build_panel` leaves them; checking is cheaper than sorting."""
     row = con.execute("""
         SELECT count(*)
@@ -92,10 +90,12 @@ def _in_order(con: duckdb.DuckDBPyConnection) -> bool:
     return row == (0,)
 
 
-def read_panel(path: str | os.PathLike[str]) -> Panel:
-    """Read a Parquet file written by :func:`write_panel`."""
+def read_panel(
+    path: str | os.PathLike[str], *, only: Sequence[str] | None = None, without: Sequence[str] = ()
+) -> Panel:
+    """Read a Parquet file written by :func:`write_panel`: all columns, `only` some, or all `without` some."""
     path = Path(path)
-    columns, about = read_parquet(path, "panel file", "ORDER BY unique_id, ds")
+    columns, about = read_parquet(path, "panel file", ("unique_id", "ds"), only, without)
     if "zone" not in about:
         raise ValueError(f"{path} is not a panel file: it has no time zone; write it with `unmet panel`")
     return Panel(columns, about)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.tables import identifier
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 @dataclass(frozen=True)
@@ -25,12 +22,7 @@ class Reduction:
 
 
 def reduce_fleet(
-    con: duckdb.DuckDBPyConnection,
-    share: float,
-    seed: int,
-    *,
-    trips: str = "trips",
-    into: str = "trips_reduced",
+    con: Connection, share: float, seed: int, *, trips: str = "trips", into: str = "trips_reduced"
 ) -> Reduction:
     """Write table `into`: the rides of `trips` without those of a random `share` of the vehicles.
 

@@ -1,24 +1,24 @@
-"""Decide when nothing is known: gaps in the trips or the feed, places before they open and after they close.
+"""Decide, and say, when nothing is known.
 
-Such time is neither empty nor without demand. It is decided here and nowhere else.
+Gaps in the trips or the feed, places before they open and after they close: such time is neither empty nor
+without demand. It is decided here and nowhere else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.calendar import local_day, utc_offset, weekday
 from unmet.mobility.panel._event_file import EventFile
 from unmet.mobility.panel._events import PICKUP, RETURN, pack, unpack
-from unmet.mobility.panel._known_words import say_feed, say_joining, say_lifeless, say_stretches
 from unmet.mobility.panel._places import COUNTED, KNOWN, Places
 from unmet.tables import identifier
-
-if TYPE_CHECKING:
-    import duckdb
 
 _HOUR, _DAY = 3600, 86_400
 # A silence is unknown if so many events were to be expected in it at the usual rate: a storm that keeps nine
@@ -58,7 +58,7 @@ class Unknown:
 
 
 def find_unknown(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     places: Places,
     events: EventFile,
     trips: str,
@@ -109,7 +109,7 @@ def find_unknown(
     return Unknown(*_merged(no, begins, ends), tuple(notes))
 
 
-def _hourly(con: duckdb.DuckDBPyConnection, moments: str) -> tuple[np.ndarray, np.ndarray]:
+def _hourly(con: Connection, moments: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the hours since 1970 in which something happened, ascending, and how often."""
     found = con.execute(f"""
         SELECT epoch_us(moment) // {_HOUR * 1_000_000} AS hour, count(*) AS events
@@ -188,7 +188,7 @@ def long_absences(no: np.ndarray, t: np.ndarray, until: np.ndarray, empty: np.nd
     return empty & (length[run] > _ABSENCE) if len(no) else empty
 
 
-def _joining(con: duckdb.DuckDBPyConnection, begin: int, end: int) -> tuple[int, int]:
+def _joining(con: Connection, begin: int, end: int) -> tuple[int, int]:
     """Return how many places join the feed a day or more late, and leave it a week or more early."""
     [(late, gone)] = con.execute(f"""
         WITH seen AS (
@@ -250,3 +250,103 @@ def _merged(no: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndar
     new = np.r_[True, (begin + apart)[1:] > reach[:-1]]
     starts = np.flatnonzero(new)
     return no[new], begin[new], np.maximum.reduceat(end, starts)
+
+
+def say_stretches(what: str, stretches: Sequence[tuple[int, int]], zone: str) -> list[str]:
+    """Return a sentence about stretches of time, in seconds, or none.
+
+    >>> april = (1_711_929_600, 1_714_521_600)
+    >>> say_stretches("No trips", [april], "UTC")
+    ['No trips from 1 April to 30 April 2024: treated as unknown.']
+    """
+    if not stretches:
+        return []
+    longest = max(stretches, key=lambda one: one[1] - one[0])
+    if len(stretches) == 1:
+        return [f"{what} {span(*longest, zone)}: treated as unknown."]
+    whole = _length(sum(end - begin for begin, end in stretches))
+    return [
+        f"{what} on {len(stretches)} occasions ({whole} in all), the longest {span(*longest, zone)}: "
+        "treated as unknown."
+    ]
+
+
+def say_feed(silent: Sequence[tuple[int, int]], first: int, zone: str, begin: int, end: int) -> list[str]:
+    """Return sentences about a feed that starts late, ends early or falls silent.
+
+    Parameters
+    ----------
+    silent : stretches without a record.
+    first : second of the first record.
+    begin, end : range of the panel, in seconds.
+    """
+    found = []
+    if first - begin > _DAY:
+        late = _length(first - begin)
+        found.append(
+            f"The status feed begins {_day(first, zone)}, {late} after the trips: unknown before it."
+        )
+    tail = [one for one in silent if one[1] >= end]
+    if tail:
+        early = _length(end - tail[0][0])
+        found.append(
+            f"The status feed ends {_day(tail[0][0], zone)}, {early} before the trips: unknown after it."
+        )
+    inside = [one for one in silent if one[1] < end]
+    return [*found, *say_stretches("The status feed was silent", inside, zone)]
+
+
+def say_joining(late: int, gone: int) -> list[str]:
+    """Return a sentence about places that join a feed late or leave it early, or none."""
+    parts = [f"{late:,} {'places join' if late > 1 else 'place joins'} the status feed later than the others"]
+    parts = parts if late else []
+    if gone:
+        parts.append(f"{gone:,} {'places leave' if gone > 1 else 'place leaves'} it earlier")
+    if not parts:
+        return []
+    text = " and ".join(parts) if late else parts[0].replace(" it ", " the status feed ")
+    return [f"{text}: unknown {' and '.join(['before'] * bool(late) + ['after'] * bool(gone))}."]
+
+
+def say_lifeless(places: int) -> list[str]:
+    """Return a sentence about places without a sign of life for long, or none."""
+    if not places:
+        return []
+    who = "1 place has" if places == 1 else f"{places:,} places have"
+    return [
+        f"{who} no sign of life for days before the first ride, after the last or for weeks in between: "
+        "treated as unknown."
+    ]
+
+
+def span(begin: int, end: int, zone: str) -> str:
+    """Return a stretch of time in words: whole local days where it consists of them."""
+    first, last = _local(begin, zone), _local(end, zone)
+    if (first.hour, first.minute, last.hour, last.minute) == (0, 0, 0, 0):
+        last -= timedelta(days=1)
+        if first.date() == last.date():
+            return f"on {_date(first)}"
+        shown = _date(first) if first.year != last.year else f"{first.day} {first:%B}"
+        return f"from {shown} to {_date(last)}"
+    return f"from {_date(first)}, {first:%H:%M}, to {_date(last)}, {last:%H:%M}"
+
+
+def _day(second: int, zone: str) -> str:
+    return f"on {_date(_local(second, zone))}"
+
+
+def _local(second: int, zone: str) -> datetime:
+    return datetime.fromtimestamp(second, UTC).astimezone(ZoneInfo(zone))
+
+
+def _date(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B} {moment.year}"
+
+
+def _length(seconds: int) -> str:
+    for unit, name in ((_DAY, "day"), (_HOUR, "hour")):
+        count = round(seconds / unit)
+        if seconds >= 2 * unit or (seconds >= unit and unit == _HOUR):
+            return f"{count:,} {name}{'' if count == 1 else 's'}"
+    count = max(1, round(seconds / 60))
+    return f"{count} minute{'' if count == 1 else 's'}"

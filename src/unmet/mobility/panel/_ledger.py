@@ -1,25 +1,23 @@
-"""The ledger: all events of all places, and the time range in which they are known."""
+"""The ledger: rides and records of all places as events, and the time range in which they are known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.calendar import interval_seconds, local_day
 from unmet.mobility.panel._event_file import EventFile
+from unmet.mobility.panel._events import PICKUP, RECORD, RETURN
 from unmet.mobility.panel._inferred_stock import IDLE, infer_moves
 from unmet.mobility.panel._known_time import Unknown, find_unknown
-from unmet.mobility.panel._places import Places, exists, number_places
+from unmet.mobility.panel._places import COUNTED, KNOWN, Extent, Places, exists, number_places
 from unmet.mobility.panel._presence import Presence
-from unmet.mobility.panel._read_events import add_records, add_rides, write_levels
 from unmet.mobility.panel._reconciliation import Feed, Records, kind_of_feed
-from unmet.tables import private_folder
-
-if TYPE_CHECKING:
-    import duckdb
+from unmet.tables import identifier, private_folder
 
 Progress = Callable[[str, int, int], None]
 _SKEW = 60  # seconds by which the clocks of feed and rides may differ
@@ -58,7 +56,7 @@ class Ledger:
 
 
 def open_ledger(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     *,
     zone: str,
     trips: str = "trips",
@@ -121,3 +119,72 @@ def _known_range(places: Places, zone: str) -> tuple[int, int]:
         first = min(first, max(places.records.first // 1_000_000, local_day(first, zone)[0]))
         last = max(last, min(places.records.last // 1_000_000, local_day(last, zone)[1] - 1))
     return first, last
+
+
+_ROWS_AT_ONCE = 4_000_000
+_SECOND = 1_000_000  # in microseconds
+
+
+def add_rides(con: Connection, events: EventFile, trips: str, places: Places) -> None:
+    """Add a pickup and a return for each ride that counts."""
+    for kind, place, moment, extent in (
+        (PICKUP, "start_place", "started_at", places.starts),
+        (RETURN, "end_place", "ended_at", places.ends),
+    ):
+        key = events.key("no", f"epoch_us({moment}) // {_SECOND}", kind)
+        for here in _stretches(moment, extent):
+            events.add(
+                con.execute(f"""
+                    SELECT {key} AS key FROM {identifier(trips)} JOIN _places ON place = {place}
+                    WHERE {COUNTED} AND {here}""").fetchnumpy()["key"]
+            )
+
+
+def write_levels(con: Connection) -> np.ndarray:
+    """Write table ``_levels(code, level)``: a code for each stock in table ``status``; return stocks by code.
+
+    There are few distinct stocks, so codes are small even if a stock is huge.
+    """
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE _levels AS
+        SELECT (row_number() OVER (ORDER BY level) - 1)::BIGINT AS code, level
+        FROM (SELECT DISTINCT available AS level FROM status WHERE {KNOWN})""")
+    found = con.execute("SELECT level FROM _levels ORDER BY code").fetchnumpy()["level"]
+    return np.asarray(found, np.int64)
+
+
+def add_records(con: Connection, events: EventFile, places: Places) -> None:
+    """Add the last record of each place and second, which shows the stock at the end of that second.
+
+    The value of a record is twice the code of its stock, plus one if the place was renting.
+    """
+    value = "2 * code + coalesce(renting, true)::BIGINT"
+    key = events.key("no", f'epoch_us("at") // {_SECOND}', RECORD, value)
+    source = "JOIN _places USING (place) JOIN _levels ON level = available"
+    for here in _stretches('"at"', places.records):
+        keys = con.execute(f"SELECT {key} AS key FROM status {source} WHERE {KNOWN} AND {here}").fetchnumpy()[
+            "key"
+        ]
+        keys = np.sort(keys)
+        if events.same_moment(keys).any():
+            keys = con.execute(f"""
+                SELECT last(key ORDER BY "at", position) AS key
+                FROM (SELECT {key} AS key, "at", position
+                      FROM (SELECT *, row_number() OVER () AS position FROM status) {source}
+                      WHERE {KNOWN} AND {here})
+                GROUP BY {events.moment("key")}""").fetchnumpy()["key"]
+        events.add(keys)
+
+
+def _stretches(moment: str, extent: Extent | None) -> list[str]:
+    """Return SQL conditions on a timestamp that divide rows into parts of whole seconds.
+
+    Fetching parts bounds memory. Files are mostly in order of time, so the database reads few other rows.
+    """
+    if extent is None:
+        return []
+    first, last = extent.first // _SECOND, extent.last // _SECOND
+    parts = 1 + extent.rows // _ROWS_AT_ONCE
+    width = (last - first) // parts + 1
+    edges = [f"make_timestamp({edge * _SECOND})" for edge in range(first, last + 1 + width, width)]
+    return [f"{moment} >= {low} AND {moment} < {high}" for low, high in pairwise(edges)]

@@ -14,7 +14,7 @@ from unmet.calendar import Periods
 from unmet.mobility.panel._availability import AVAILABLE, EMPTY, Segments, segments
 from unmet.mobility.panel._events import EDGE, PICKUP
 from unmet.mobility.panel._ledger import Ledger
-from unmet.tables import Columns, plain
+from unmet.tables import Columns, fetch_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -85,10 +85,8 @@ def write_lowered(
 
 def lowered_columns(con: duckdb.DuckDBPyConnection) -> Columns:
     """Return the rows of table ``lowered`` at the places of the panel as columns, in its order."""
-    found = con.execute(
-        "FROM lowered WHERE unique_id IN (SELECT unique_id FROM panel) ORDER BY unique_id, ds"
-    ).fetchnumpy()
-    return {name: plain(values) for name, values in found.items()}
+    con.execute("DELETE FROM lowered WHERE unique_id NOT IN (SELECT DISTINCT unique_id FROM panel)")
+    return fetch_columns(con, "lowered", ("unique_id", "ds"))
 
 
 def choose_reserve(found: list[Segments], step: int) -> int:

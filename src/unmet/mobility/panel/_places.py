@@ -1,16 +1,13 @@
-"""Number the places of a panel, and count their docks, rides and status records."""
+"""The places of a panel: their numbers, docks, rides and records; their names and coordinates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
-from unmet.tables import identifier
-
-if TYPE_CHECKING:
-    import duckdb
+from unmet.tables import Columns, identifier, plain
 
 # Rides of more than a day are demand; other flagged rides (zero length, service, tests) are not.
 COUNTED = "(flag IS NULL OR flag = 'over-a-day')"
@@ -57,7 +54,7 @@ class Places:
         return len(self.observed)
 
 
-def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
+def exists(con: Connection, table: str) -> bool:
     """Return whether a table or view exists and has at least one row."""
     import duckdb
 
@@ -67,7 +64,7 @@ def exists(con: duckdb.DuckDBPyConnection, table: str) -> bool:
         return False
 
 
-def number_places(con: duckdb.DuckDBPyConnection, trips: str, *, status: bool, docks: bool) -> Places:
+def number_places(con: Connection, trips: str, *, status: bool, docks: bool) -> Places:
     """Write table ``_places(no, place, capacity, observed)`` in order of names; count rides and records.
 
     Parameters
@@ -103,7 +100,7 @@ def number_places(con: duckdb.DuckDBPyConnection, trips: str, *, status: bool, d
     return _counted(con, trips)
 
 
-def _counted(con: duckdb.DuckDBPyConnection, trips: str) -> Places:
+def _counted(con: Connection, trips: str) -> Places:
     [(rides, first, last)] = con.execute("""
         SELECT coalesce(sum(starts), 0)::BIGINT, min(first) // 1000000, max(last) // 1000000
         FROM _starts WHERE place IS NOT NULL""").fetchall()
@@ -136,3 +133,58 @@ def _counted(con: duckdb.DuckDBPyConnection, trips: str) -> Places:
         ends=extent("ends", "first_end", "last_end", "_starts"),
         records=extent("records", "first", "last", "_recorded"),
     )
+
+
+# Average whole micro-degrees, because sums of floats depend on the number of threads.
+_LAT, _LNG = (f"avg(round({name} * 1000000)::BIGINT) / 1e6" for name in ("lat", "lng"))
+_NONE = (
+    "SELECT NULL::VARCHAR AS place, NULL::VARCHAR AS name, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng, "
+    "NULL::INTEGER AS capacity WHERE false"
+)
+_TRIP_NAMES = (
+    "SELECT place, name, NULL::DOUBLE AS lat, NULL::DOUBLE AS lng, NULL::INTEGER AS capacity FROM trip_names"
+)
+
+
+def place_table(con: Connection, kind: str) -> Columns:
+    """Return one row per place of table ``panel``: ``unique_id, name, lat, lng, capacity``, ordered by id.
+
+    The coordinates of a station come from the stations file, else from the mean start of its rides. A cell
+    has those of its centre, and a hub the mean over its stations and the sum of their docks. Unknown values
+    are NaN. Names come from the stations file, else from the trips; a place without one has its id as name.
+
+    Parameters
+    ----------
+    kind : "station", "h3" or "hub", as for :func:`build_panel`, which must have been called.
+    """
+    stations = (
+        "SELECT place, min(name) AS name, min(lat) AS lat, min(lng) AS lng, max(capacity) AS capacity "
+        "FROM stations GROUP BY place"
+        if exists(con, "stations")
+        else _TRIP_NAMES
+        if exists(con, "trip_names")
+        else _NONE
+    )
+    known = f"""
+        SELECT coalesce(s.place, t.place) AS place, s.name, coalesce(s.lat, t.lat) AS lat,
+               coalesce(s.lng, t.lng) AS lng, s.capacity
+        FROM ({stations}) s FULL JOIN (
+            SELECT place, {_LAT} AS lat, {_LNG} AS lng
+            FROM (SELECT start_place AS place, start_lat AS lat, start_lng AS lng FROM trips WHERE {COUNTED})
+            WHERE place IS NOT NULL GROUP BY place) t ON t.place = s.place"""
+    if kind == "hub":
+        known = f"""
+            SELECT hub AS place, NULL::VARCHAR AS name, {_LAT} AS lat, {_LNG} AS lng,
+                   CASE WHEN count(capacity) = count(*) THEN sum(capacity) END AS capacity
+            FROM ({known}) JOIN _members USING (place) GROUP BY hub"""
+    found = con.execute(f"""
+        SELECT p.unique_id, coalesce(k.name, p.unique_id) AS name, k.lat, k.lng, k.capacity::DOUBLE capacity
+        FROM (SELECT DISTINCT unique_id FROM panel) p LEFT JOIN ({known}) k ON k.place = p.unique_id
+        ORDER BY p.unique_id""").fetchnumpy()
+    columns = {name: plain(values) for name, values in found.items()}
+    if kind == "h3":
+        import h3
+
+        centres = np.array([h3.cell_to_latlng(cell) for cell in columns["unique_id"]]).reshape(-1, 2)
+        columns["lat"], columns["lng"] = centres[:, 0], centres[:, 1]
+    return columns

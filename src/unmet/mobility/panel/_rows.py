@@ -15,7 +15,7 @@ from unmet.calendar import Periods
 from unmet.mobility.panel._availability import AVAILABLE, EMPTY, STATES, Segments, segments
 from unmet.mobility.panel._columns import select_columns
 from unmet.mobility.panel._events import DELIVERY, EDGE, KINDS, PICKUP, REMOVAL, RETURN
-from unmet.mobility.panel._hub_rows import gather_hubs
+from unmet.mobility.panel._hubs import gather_hubs
 from unmet.mobility.panel._ledger import Ledger, Progress
 from unmet.tables import transaction
 

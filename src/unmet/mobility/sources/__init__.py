@@ -2,9 +2,8 @@
 
 from unmet.mobility.sources._account import StationsReport, StatusReport, TripsReport
 from unmet.mobility.sources._belonging import Area, leave_out_places
-from unmet.mobility.sources._format import Format
-from unmet.mobility.sources._format_page import format_page, format_rows
-from unmet.mobility.sources._layouts import NotRecognised
+from unmet.mobility.sources._formats import Format, format_page, format_rows
+from unmet.mobility.sources._recognition import NotRecognised
 from unmet.mobility.sources._stations import read_stations
 from unmet.mobility.sources._status import read_status
 from unmet.mobility.sources._store import ReadStore

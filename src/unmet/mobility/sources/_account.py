@@ -5,10 +5,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
-from unmet.mobility.sources._csv import csv_table, write_rows
-from unmet.mobility.sources._repair import Reject
+from unmet.mobility.sources._csv import Reject, csv_table, write_rows
 from unmet.mobility.sources._tables import TABLES, count
 from unmet.tables import literal
 
@@ -158,7 +157,7 @@ class StationsReport(Report):
 class Account:
     """Counts of lines and rejects while sources are read."""
 
-    con: duckdb.DuckDBPyConnection
+    con: Connection
     kind: str
     files: list[FileReport] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

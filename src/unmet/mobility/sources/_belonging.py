@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
-from unmet.mobility.sources._layouts import normalised
+from unmet.mobility.sources._recognition import normalised
 from unmet.mobility.sources._tables import count
 from unmet.tables import literal
 
@@ -96,7 +96,7 @@ def _rings(path: Path) -> tuple[np.ndarray, ...]:
     return tuple(rings)
 
 
-def leave_out_rides(con: duckdb.DuckDBPyConnection, area: Area) -> int:
+def leave_out_rides(con: Connection, area: Area) -> int:
     """Delete rides of ``new_trips`` that start outside the area; return how many.
 
     A place lies where the stations file says, else at the mean start of its rides.
@@ -124,9 +124,7 @@ def _floats(values: Any) -> np.ndarray:
     return np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
 
 
-def _delete_places(
-    con: duckdb.DuckDBPyConnection, table: str, column: str, found: dict[str, Any], area: Area
-) -> None:
+def _delete_places(con: Connection, table: str, column: str, found: dict[str, Any], area: Area) -> None:
     """Delete the rows of places that do not lie in the area."""
     outside = np.asarray(found["place"], object)[~area.contains(_floats(found["lat"]), _floats(found["lng"]))]
     if len(outside):
@@ -135,7 +133,7 @@ def _delete_places(
         con.unregister("_outside")
 
 
-def _delete_points(con: duckdb.DuckDBPyConnection, area: Area) -> None:
+def _delete_points(con: Connection, area: Area) -> None:
     """Delete rides without a start place that start outside the area."""
     last = count(con, "SELECT max(rowid) FROM new_trips")
     for low in range(0, last + 1, _AT_ONCE):
@@ -151,11 +149,7 @@ def _delete_points(con: duckdb.DuckDBPyConnection, area: Area) -> None:
 
 
 def leave_out_places(
-    con: duckdb.DuckDBPyConnection,
-    *,
-    keep: dict[str, str] | None = None,
-    area: Area | None = None,
-    counted: str = "true",
+    con: Connection, *, keep: dict[str, str] | None = None, area: Area | None = None, counted: str = "true"
 ) -> list[str]:
     """Delete the status of places that do not belong, once everything is read; return notes on them.
 
@@ -194,7 +188,7 @@ def leave_out_places(
     return notes + _left_out(con, without, "have a status but no ride", ("status",))
 
 
-def _left_out(con: duckdb.DuckDBPyConnection, condition: str, why: str, tables: Sequence[str]) -> list[str]:
+def _left_out(con: Connection, condition: str, why: str, tables: Sequence[str]) -> list[str]:
     names = con.execute(f"SELECT DISTINCT place FROM status WHERE {condition} ORDER BY 1").fetchall()
     for table in tables:
         con.execute(f"DELETE FROM {table} WHERE {condition}")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._files import Source
 from unmet.mobility.sources._relation import Relation
@@ -43,7 +43,7 @@ class DayEvidence:
 Evidence = Mapping[Source, tuple[str, bool, DayEvidence]]
 
 
-def day_evidence(con: duckdb.DuckDBPyConnection, relation: Relation, name: str) -> DayEvidence:
+def day_evidence(con: Connection, relation: Relation, name: str) -> DayEvidence:
     """Return what the dates of a source show about the order of day and month."""
     where = relation.layout.positions[name][0]
     if relation.type(name) != "VARCHAR" or not DayEvidence.of(row[where] for row in relation.samples).first:

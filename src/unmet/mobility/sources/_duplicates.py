@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._tables import count
 from unmet.tables import literal
@@ -17,10 +17,7 @@ _RIDE = "started_at, ended_at, start_place, end_place"
 _KEYS = {
     "ride_id IS NOT NULL": ("ride_id", "format"),
     "ride_id IS NULL AND vehicle_id IS NOT NULL": (f"vehicle_id, {_RIDE}", "rounded"),
-    "ride_id IS NULL AND vehicle_id IS NULL": (
-        f"{_RIDE}, start_lat, start_lng, end_lat, end_lng",
-        "copy",
-    ),
+    "ride_id IS NULL AND vehicle_id IS NULL": (f"{_RIDE}, start_lat, start_lng, end_lat, end_lng", "copy"),
 }
 _SEARCHED_AT_ONCE = 2_000_000
 
@@ -34,7 +31,7 @@ class First:
     rounded: bool
 
 
-def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[First]) -> int:
+def drop_repeated_rides(con: Connection, firsts: list[First]) -> int:
     """Delete all but the first of each set of equal rides from ``new_trips``; return how many were deleted.
 
     Parameters
@@ -68,7 +65,7 @@ def drop_repeated_rides(con: duckdb.DuckDBPyConnection, firsts: list[First]) -> 
     return before - count(con, "SELECT count(*) FROM new_trips")
 
 
-def drop_repeated_records(con: duckdb.DuckDBPyConnection, table: str) -> None:
+def drop_repeated_records(con: Connection, table: str) -> None:
     """Keep only the last of several records of a place at the same time."""
     key = 'place, "at"'
     if _find_repeated(con, table, key, '"at"', '"at" IS NOT NULL'):
@@ -81,9 +78,7 @@ def drop_repeated_records(con: duckdb.DuckDBPyConnection, table: str) -> None:
     con.execute("DROP TABLE IF EXISTS repeated")
 
 
-def _find_repeated(
-    con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
-) -> bool:
+def _find_repeated(con: Connection, table: str, key: str, moment: str | None, condition: str) -> bool:
     """Write table ``repeated(h)``, the hashes that occur more than once; return whether there are any.
 
     Sorting 64-bit hashes is fast and needs little memory; only rows with repeated hashes are then compared.
@@ -101,9 +96,7 @@ def _find_repeated(
     return bool(len(repeated))
 
 
-def _parts(
-    con: duckdb.DuckDBPyConnection, table: str, key: str, moment: str | None, condition: str
-) -> Iterator[str]:
+def _parts(con: Connection, table: str, key: str, moment: str | None, condition: str) -> Iterator[str]:
     """Yield SQL conditions that split the rows into parts; equal rows are in the same part.
 
     Files are mostly in order of time, so DuckDB skips most other rows if it splits by `moment`. Keys without

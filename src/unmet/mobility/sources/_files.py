@@ -1,13 +1,19 @@
-"""List the sources in files, folders and archives."""
+"""List the sources in files, folders and archives, and unpack them safely."""
 
+import bz2
+import gzip
+import lzma
 import os
 import stat
+import sys
+import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-
-from unmet.mobility.sources._packing import DEEPEST, ZIP, open_zip, short
+from typing import IO, Any
 
 MAX_BYTES = 64 * 2**30  # of one source, uncompressed
 MAX_MEMBERS = 2_000  # of one archive
@@ -113,3 +119,141 @@ def _infos(path: Path, inside: tuple[str, ...], name: str, max_bytes: int) -> li
             f"{name} has {len(infos):,} members, more than {MAX_MEMBERS:,}; unpack it and give the folder"
         )
     return infos
+
+
+_MAX_RATIO = 200  # trip files compress 4 to 40 times, compression bombs up to 1000 times
+_RATIO_FROM = 16 * 2**20  # check the ratio only beyond this size
+_CHUNK = 4 * 2**20
+DEEPEST = 3  # archives inside archives
+
+
+def _open_zstd(file: IO[bytes]) -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:  # not the package zstandard: where it is installed, JAX keeps compiled programs without a checksum
+        from backports import zstd
+    return zstd.ZstdFile(file)
+
+
+# The first bytes of compressed files, and how to read them.
+_STREAMS: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": _open_zstd,
+}
+ZIP = b"PK"
+
+
+class _TooLargeError(Exception):
+    """A source that is larger than allowed."""
+
+
+def too_large(name: str, max_bytes: int) -> str:
+    """Return what to say about a source that exceeds the limit."""
+    return f"{name} is larger than max_bytes={max_bytes:,} allows; split the file or raise max_bytes"
+
+
+@contextmanager
+def open_zip(path: Path, inside: tuple[str, ...], name: str, max_bytes: int) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive, or one that lies in others: `inside` names the way. Damage is a ValueError."""
+    with readable_archive(name), ExitStack() as stack:
+        archive = stack.enter_context(zipfile.ZipFile(path))
+        for member in inside:
+            inner = stack.enter_context(tempfile.TemporaryFile())
+            info = archive.getinfo(member)
+            with archive.open(info) as packed:
+                copy(name, packed, inner, info.compress_size, max_bytes)
+            archive = stack.enter_context(zipfile.ZipFile(inner))
+        yield archive
+
+
+@contextmanager
+def readable_archive(name: str) -> Iterator[None]:
+    """Turn what a damaged archive can raise into a ValueError."""
+    try:
+        yield
+    except _TooLargeError as error:
+        raise ValueError(str(error)) from None
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError) as error:
+        raise ValueError(f"{name} is damaged or cannot be unpacked: {short(error)}") from None
+    except (KeyError, IndexError, OverflowError, UnicodeError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{name} is damaged or cannot be unpacked: {short(error)}") from None
+    except OSError as error:
+        if error.errno is not None:  # the disk, not the archive
+            raise
+        raise ValueError(f"{name} is damaged or cannot be unpacked: {short(error)}") from None
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":
+            raise
+        raise ValueError(f"{name} is damaged or cannot be unpacked: {short(error)}") from None
+
+
+def stream_of(magic: bytes) -> Callable[[IO[bytes]], Any] | None:
+    """Return how to decompress what starts with these bytes; ``None`` if it is not compressed."""
+    return next((reader for mark, reader in _STREAMS.items() if magic.startswith(mark)), None)
+
+
+def unpack(path: Path, members: tuple[str, ...], name: str, folder: Path, max_bytes: int) -> Path:
+    """Return a path to the uncompressed source; raise ValueError if it exceeds the limits."""
+    target = folder / "source"
+    with open(path, "rb") as file:
+        magic = file.read(8)
+    if not members and stream_of(magic) is None:
+        if path.stat().st_size > max_bytes:
+            raise ValueError(too_large(name, max_bytes))
+        os.symlink(path.resolve(), target)
+        return target
+    if not members:
+        with readable_archive(name), open(path, "rb") as packed:
+            _expand(name, packed, magic, target, path.stat().st_size, max_bytes)
+    else:
+        with open_zip(path, members[:-1], name, max_bytes) as archive:
+            info = archive.getinfo(members[-1])
+            with archive.open(info) as member, open(target, "wb") as plain:
+                copy(name, member, plain, info.compress_size, max_bytes)
+    return _peel(target, name, max_bytes)
+
+
+def _peel(path: Path, name: str, max_bytes: int) -> Path:
+    """Unpack what is compressed again, such as a gzip file in a zip archive."""
+    for _ in range(DEEPEST):
+        with open(path, "rb") as file:
+            magic = file.read(8)
+        if stream_of(magic) is None:
+            break
+        packed = path.with_name("packed")
+        path.rename(packed)
+        with readable_archive(name), open(packed, "rb") as file:
+            _expand(name, file, magic, path, packed.stat().st_size, max_bytes)
+        packed.unlink()
+    if magic.startswith(ZIP) or stream_of(magic) is not None:
+        raise ValueError(f"{name} holds an archive inside an archive; unpack it first")
+    return path
+
+
+def _expand(name: str, file: IO[bytes], magic: bytes, path: Path, size: int, max_bytes: int) -> None:
+    reader = stream_of(magic)
+    assert reader is not None
+    with reader(file) as stream, open(path, "wb") as target:
+        copy(name, stream, target, size, max_bytes)
+
+
+def copy(name: str, stream: Any, target: IO[bytes], packed: int, max_bytes: int) -> None:
+    """Copy a stream; raise an error if it grows beyond `max_bytes` or too much above its `packed` size."""
+    done = 0
+    while chunk := stream.read(_CHUNK):
+        done += len(chunk)
+        if done > max_bytes:
+            raise _TooLargeError(too_large(name, max_bytes))
+        if done > _RATIO_FROM and done > _MAX_RATIO * max(packed, 1):
+            raise _TooLargeError(
+                f"{name} expands more than {_MAX_RATIO} times, like a compression bomb; "
+                "if you trust it, unpack it first"
+            )
+        target.write(chunk)
+
+
+def short(error: BaseException) -> str:
+    """Return the message of an error on one line of limited length."""
+    return (" ".join(str(error).split()) or type(error).__name__)[:200]

@@ -1,75 +1,104 @@
-"""The layouts that are recognised, one entry each. Add new layouts here and in `_trip_formats`."""
+"""The layouts that are recognised, from `formats.toml`, their fields, and the page that lists them."""
 
-from unmet.mobility.sources._format import Format
-from unmet.mobility.sources._trip_formats import TRIP_FORMATS
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-FORMATS: tuple[Format, ...] = (
-    *TRIP_FORMATS,
-    Format(
-        "GBFS status events",
-        "status",
-        {
-            "place": "stationid",
-            "at": "lastreported",
-            "available": "numbikesavailable|numvehiclesavailable",
-            "docks": "numdocksavailable",
-            "renting": "isrenting",
-            "returning": "isreturning",
-            "installed": "isinstalled",
-        },
-        needs=("place", "at", "available"),
-        header=(
-            "last_reported,num_docks_disabled,num_bikes_available,is_renting,station_id,is_returning,"
-            "is_installed,num_bikes_disabled,num_ebikes_available,num_docks_available"
-        ),
-    ),
-    Format(
-        "Bay Area status",
-        "status",
-        {
-            "place": "stationid",
-            "at": "time",
-            "available": "bikesavailable",
-            "docks": "docksavailable",
-        },
-        needs=("place", "at", "available"),
-        header="station_id,bikes_available,docks_available,time",
-    ),
-    Format(
-        "YouBike status",
-        "status",
-        {
-            "place": "sno",
-            "at": "infotime",
-            "available": "availablerentbikes|sbi",
-            "docks": "availablereturnbikes|bemp",
-        },
-        needs=("place", "at", "available"),
-        header="sno,total,available_rent_bikes,available_return_bikes,infoTime",
-    ),
-    Format(
-        "station table",
-        "stations",
-        {
-            "place": "stationid|id|terminal|number",
-            "name": "name|stationname",
-            "lat": "lat|latitude",
-            "lng": "long|lon|lng|longitude",
-            "capacity": "capacity|dockcount|docks|totaldocks|dpcapacity",
-            "short_name": "shortname",
-            "legacy_id": "legacyid",
-            "external_id": "externalid",
-        },
-        needs=("place", "lat", "lng"),
-        header="station_id,name,lat,lon,capacity",
-    ),
-)
+Kind = Literal["trips", "status", "stations"]
 
-# JSON feeds, with the key that tells each of them.
-FEEDS: tuple[tuple[str, str, str], ...] = (
-    ("GBFS 1 to 3 station_status", "status", "data.stations[] with num_bikes_available"),
-    ("GBFS 1 to 3 free_bike_status, vehicle_status", "status", "data.bikes[] or data.vehicles[]"),
-    ("GBFS 1 to 3 station_information", "stations", "data.stations[] with lat and lon"),
-    ("MDS 1.2 and 2.0 trips", "trips", "version and trips[]"),
-    ("MDS 1.2 and 2.0 status_changes, events", "status", "version and status_changes[] or events[]"),
-)
+DEGREES = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
+
+# Types of the fields that are not text. If a cell does not have its type, the file is read again as text.
+# Times in CSV files are always read as text, because DuckDB's parser accepts more than one form, and counts
+# as floating point, because DuckDB would silently round to an integer.
+FIELD_TYPES: dict[Kind, dict[str, str]] = {
+    "trips": {"start": "TIMESTAMP", "end": "TIMESTAMP", **dict.fromkeys(DEGREES, "DOUBLE")},
+    "status": {
+        "at": "BIGINT",
+        **dict.fromkeys(("available", "docks"), "DOUBLE"),
+        **dict.fromkeys(("renting", "returning", "installed"), "BOOLEAN"),
+    },
+    "stations": {},
+}
+
+NULLS = ("", "NULL", "null", "\\N", "nan", "NaN", "None", "NA", "N/A")  # cells without a value
+
+
+@dataclass(frozen=True)
+class Format:
+    """Which columns of a file hold which field; `formats.toml` says what each attribute means."""
+
+    name: str
+    kind: Kind
+    columns: dict[str, str]
+    needs: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    times: Literal["utc", None] = None
+    day_first: bool = False
+    header: str = ""
+
+
+def data_file(name: str) -> dict[str, Any]:
+    """Return the content of a TOML file of this package."""
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+_DATA = data_file("formats.toml")
+FIELDS: dict[Kind, list[str]] = _DATA["fields"]
+NEEDED: dict[Kind, list[str]] = _DATA["needed"]
+ALIASES: dict[Kind, dict[str, str]] = _DATA["aliases"]
+FORMATS = tuple(Format(kind=kind, **entry) for kind in FIELDS for entry in _DATA[kind])
+
+
+class FormatRow(NamedTuple):
+    """One layout: its name, what it holds, and the header by which it is recognised."""
+
+    name: str
+    kind: str
+    header: str
+
+
+def format_rows() -> list[FormatRow]:
+    """Return everything that is recognised: tables by their header, feeds by their keys."""
+    tables = [FormatRow(format.name, format.kind, format.header) for format in FORMATS]
+    return tables + [FormatRow(feed["name"], feed["kind"], feed["keys"]) for feed in _DATA["feeds"]]
+
+
+def format_page() -> str:
+    """Return the page of formats in Markdown."""
+    sections = "\n".join(
+        f"## {kind.title()}\n\n"
+        + "".join(f"**{row.name}**\n\n    {row.header}\n\n" for row in format_rows() if row.kind == kind)
+        for kind in FIELDS
+    ).replace("\n\n\n", "\n\n")
+    fields = {kind: ", ".join(f"`{name}`" for name in FIELDS[kind]) for kind in FIELDS}
+    return _PAGE.format(sections=sections, **fields)
+
+
+_PAGE = """\
+# Formats
+
+`unmet formats` prints this list; `unmet formats --markdown` prints this page. Files are recognised
+by their header, whatever they are called. Case, spaces and punctuation in headers do not matter,
+nor does the order of the columns.
+
+- Files: CSV with commas, semicolons, tabs or bars, JSON Lines, lists of JSON objects, Parquet.
+- Packed with gzip, bzip2, xz, Zstandard, zip, also zips and compressed files inside a zip.
+- Text in UTF-8, UTF-16, CP949, Shift JIS, EUC-JP, GB 18030, Big5, CP1251 or Latin-1 is told by
+  its bytes; `--encoding` names any other.
+- Times: local or UTC stamps, with Z or an offset, POSIX seconds or milliseconds, a date and a time
+  in two columns.
+
+{sections}## Any other header
+
+Name the columns: `--columns start=Departure,end=Return,start_place=From,end_place=To` for trips,
+`--status-columns place=Stop,at=When,available=Bikes` for a status file. A refusal prints the
+command line with the columns that it guesses. Any script works; `start=Date+Time` joins two
+columns, and `minutes=…` is for durations in minutes instead of seconds (h:mm:ss is read as it is).
+
+| for | fields |
+|---|---|
+| `--columns` | {trips} |
+| `--status-columns` | {status} |
+"""

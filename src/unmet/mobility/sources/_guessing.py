@@ -1,20 +1,20 @@
 """Guess what the columns of an unknown file hold, by their content first and by their headers second."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 
-from unmet.mobility.sources import _guess_words as words
-from unmet.mobility.sources._fields import FIELDS, Kind
-from unmet.mobility.sources._guess_words import says
-from unmet.mobility.sources._layouts import normalised
+from unmet.mobility.sources._formats import FIELDS, Kind, data_file
+from unmet.mobility.sources._recognition import normalised
 from unmet.mobility.sources._stamps import DAY_FIRST, MONTH_FIRST, PLAIN, posix_unit
 
 _DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm])?")
+_WORDS = data_file("header_words.toml")
 _MOST = 0.9  # share of the cells that must agree
 
 
@@ -26,9 +26,18 @@ class Column:
     at: int
     cells: list[str]
 
-    @property
-    def plain(self) -> str:
-        return normalised(self.name)
+    def says(self, *kinds: str) -> bool:
+        """Return whether the header has a word of one of these kinds; very short words begin or end it."""
+        letters = unicodedata.normalize("NFD", normalised(self.name))
+        plain = "".join(one for one in letters if not "\u0300" <= one <= "\u036f")  # without accents
+        name = unicodedata.normalize("NFC", plain)
+        return any(
+            name.startswith(word) or name.endswith(word)
+            if len(word) <= 2 and word.isascii()
+            else word in name
+            for kind in kinds
+            for word in _WORDS[kind]
+        )
 
     @property
     def filled(self) -> list[str]:
@@ -58,7 +67,7 @@ def guess_columns(header: list[str], rows: list[list[str]], kind: Kind) -> dict[
 
 def _number(cell: str) -> float | None:
     try:
-        return float(cell.replace(",", ""))
+        return float(re.sub(r",(?=\d{1,2}$)", ".", cell).replace(",", ""))
     except ValueError:
         return None
 
@@ -128,11 +137,7 @@ def _guess_trips(columns: list[Column]) -> dict[str, str]:
     guessed |= _duration(rest, durations, end is None)
     rest = [column for column in rest if column.name not in guessed.values()]
     guessed |= _positions(rest, start, end)
-    rest = [
-        column
-        for column in rest
-        if column.name not in guessed.values() and not says(column.plain, words.DISTANCE)
-    ]
+    rest = [column for column in rest if column.name not in guessed.values() and not column.says("distance")]
     guessed |= _vehicle(rest, starts, durations)
     rest = [column for column in rest if column.name not in guessed.values()]
     guessed |= _places(rest, start, end)
@@ -147,7 +152,7 @@ def _start_and_end(
     """Return the start, and the end if there is one: what headers say, unless most rides would end first."""
     if len(times) == 1:
         return times
-    named = [pair for pair in times if says(pair[0].plain, words.START + words.END)]
+    named = [pair for pair in times if pair[0].says("start", "end")]
     one, other = (named if len(named) >= 2 else times)[:2]
     if _is_end(one[0]) and not _is_end(other[0]):
         one, other = other, one
@@ -158,7 +163,7 @@ def _start_and_end(
 
 
 def _is_end(column: Column) -> bool:
-    return says(column.plain, words.END) and not says(column.plain, words.START)
+    return column.says("end") and not column.says("start")
 
 
 def _sides(pair: list[Column], start: Column, end: Column | None) -> tuple[Column, Column]:
@@ -166,7 +171,7 @@ def _sides(pair: list[Column], start: Column, end: Column | None) -> tuple[Colum
     one, other = pair
     if _is_end(one) != _is_end(other):
         return (other, one) if _is_end(one) else (one, other)
-    starting = [says(column.plain, words.START) for column in pair]
+    starting = [column.says("start") for column in pair]
     if starting[0] != starting[1]:
         return (one, other) if starting[0] else (other, one)
     if end is not None and end.at < start.at and one.at < start.at < other.at:
@@ -178,15 +183,15 @@ def _duration(columns: list[Column], durations: list[float | None], no_end: bool
     """Return the column of durations: the one that fits the times, or whose header says so."""
     best: list[tuple[bool, float, str, str]] = []
     for column in columns:
-        if says(column.plain, words.DISTANCE + words.PERSON):
+        if column.says("distance", "person"):
             continue
         if column.all_match(re.compile(r"\d+:\d\d:\d\d(\.\d+)?")):
-            best.append((not says(column.plain, words.DURATION), 0.0, "seconds", column.name))
+            best.append((not column.says("duration"), 0.0, "seconds", column.name))
             continue
         numbers = column.numbers()
-        named = says(column.plain, words.DURATION)
+        named = column.says("duration")
         for field, unit in (("seconds", 1), ("minutes", 60)):
-            if no_end and named and field == ("minutes" if says(column.plain, words.MINUTES) else "seconds"):
+            if no_end and named and field == ("minutes" if column.says("minutes") else "seconds"):
                 best.append((False, 0.0, field, column.name))
             off = [
                 abs(n * unit - d)
@@ -220,7 +225,7 @@ def _positions(columns: list[Column], start: Column, end: Column | None) -> dict
     if len(groups) != 2 or len(groups[0]) != len(groups[1]):
         return {}
     lat, lng = groups
-    if any(abs(middle) > 90 for _, middle in lat) or says(lat[0][0].plain, words.LNG):
+    if any(abs(middle) > 90 for _, middle in lat) or lat[0][0].says("lng"):
         lat, lng = lng, lat
     if len(lat) == 1:
         return {"start_lat": lat[0][0].name, "start_lng": lng[0][0].name}
@@ -239,7 +244,7 @@ def _vehicle(
 ) -> dict[str, str]:
     """Return the column of vehicles: no vehicle makes two rides at once."""
     for column in sorted(columns, key=lambda one: len(set(one.cells)), reverse=True):
-        if not says(column.plain, words.VEHICLE) or says(column.plain, words.STATION + words.PERSON):
+        if not column.says("vehicle") or column.says("station", "person"):
             continue
         rides: dict[str, list[tuple[datetime, float]]] = {}
         for cell, at, seconds in zip(column.cells, starts, durations):
@@ -263,9 +268,9 @@ def _places(columns: list[Column], start: Column, end: Column | None) -> dict[st
     pairs: list[tuple[float, Column, Column]] = []
     for index, one in enumerate(columns):
         for other in columns[index + 1 :]:
-            if says(one.plain, words.PERSON) or says(other.plain, words.PERSON):
+            if one.says("person") or other.says("person"):
                 continue
-            named = says(one.plain, words.STATION) + says(other.plain, words.STATION)
+            named = one.says("station") + other.says("station")
             named += _is_end(one) != _is_end(other)
             a, b = set(one.filled), set(other.filled)
             common = len(a & b) / max(1, min(len(a), len(b)))
@@ -283,7 +288,7 @@ def _places(columns: list[Column], start: Column, end: Column | None) -> dict[st
     ):
         chosen = chosen[:1]
     if not chosen:
-        single = [column for column in columns if says(column.plain, words.STATION)]
+        single = [column for column in columns if column.says("station")]
         return {"start_place": single[0].name} if single else {}
     if len(chosen) == 1:
         return {"start_place": chosen[0][0].name, "end_place": chosen[0][1].name}
@@ -305,9 +310,7 @@ def _determines(ids: Column, names: Column) -> bool:
 
 
 def _is_name(column: Column) -> bool:
-    return (
-        says(column.plain, words.NAME) or sum(" " in cell for cell in column.filled) > len(column.filled) / 2
-    )
+    return column.says("name") or sum(" " in cell for cell in column.filled) > len(column.filled) / 2
 
 
 def _ride(columns: list[Column]) -> dict[str, str]:
@@ -315,7 +318,7 @@ def _ride(columns: list[Column]) -> dict[str, str]:
     for column in columns:
         cells = column.filled
         unique = len(cells) == len(column.cells) == len(set(cells)) and len(cells) > 1
-        if unique and says(column.plain, words.RIDE) and not column.all_match(re.compile(r"-?\d+\.\d+")):
+        if unique and column.says("ride") and not column.all_match(re.compile(r"-?\d+\.\d+")):
             return {"ride": column.name}
     return {}
 
@@ -324,7 +327,7 @@ def _guess_status(columns: list[Column]) -> dict[str, str]:
     times = _times(columns)
     if not times:
         return {}
-    at = times[-1][0] if len(times) == 1 else max(times, key=lambda pair: says(pair[0].plain, words.TIME))[0]
+    at = times[-1][0] if len(times) == 1 else max(times, key=lambda pair: pair[0].says("time"))[0]
     rest = [column for column in columns if column.at not in {at.at, at.at + at.name.count("+")}]
     whole = re.compile(r"\d{1,7}(\.0)?")
     counts = [column for column in rest if column.all_match(whole)]
@@ -336,18 +339,16 @@ def _guess_status(columns: list[Column]) -> dict[str, str]:
         if len(set(column.cells)) > 1 and len({*zip(column.cells, at.cells)}) == len({*enumerate(at.cells)})
     ]
     places = [column for column in places if column not in total[1:]]
-    place = _first(places, lambda column: says(column.plain, words.STATION)) or _first(
+    place = _first(places, lambda column: column.says("station")) or _first(
         places, lambda column: not _is_name(column)
     )
     if place is None:
         return {}
     counts = [column for column in counts if column != place]
     parts = [column for column in (total[1:] or counts) if column != place]
-    docks = _first(
-        parts, lambda column: says(column.plain, words.DOCKS) and not says(column.plain, ("대여가능", "rent"))
-    )
-    bikes = _first(parts, lambda column: column != docks and says(column.plain, words.AVAILABLE)) or _first(
-        parts, lambda column: column != docks and not says(column.plain, words.TOTAL)
+    docks = _first(parts, lambda column: column.says("docks") and not column.says("rented"))
+    bikes = _first(parts, lambda column: column != docks and column.says("available")) or _first(
+        parts, lambda column: column != docks and not column.says("total")
     )
     if bikes is None:
         return {}

@@ -4,25 +4,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._account import Account
 from unmet.mobility.sources._csv import numbered_relation, write_rows
-from unmet.mobility.sources._fields import Kind
-from unmet.mobility.sources._flat_json import (
+from unmet.mobility.sources._files import short
+from unmet.mobility.sources._formats import Format, Kind
+from unmet.mobility.sources._gbfs import gbfs_feed
+from unmet.mobility.sources._json import (
+    Feed,
     FlatRows,
     flat_items,
     flat_lines,
     flat_list,
     is_json_lines,
     json_lines,
+    load_json,
 )
-from unmet.mobility.sources._format import Format
-from unmet.mobility.sources._gbfs import gbfs_feed
-from unmet.mobility.sources._inserting import insert_rows
-from unmet.mobility.sources._json import Feed, load_json
-from unmet.mobility.sources._layouts import Layout, NotRecognised, readable
 from unmet.mobility.sources._mds import mds_feed
-from unmet.mobility.sources._packing import short
+from unmet.mobility.sources._recognition import Layout, NotRecognised, readable
+from unmet.mobility.sources._relation import insert_rows
 
 if TYPE_CHECKING:
     from unmet.mobility.sources._reading import Destination
@@ -41,9 +42,7 @@ def check_kind(name: str, kind: Kind | None, format: str, wanted: Kind) -> None:
 class JsonFeeds:
     """Collects the rows of many small snapshots and inserts them together."""
 
-    def __init__(
-        self, con: duckdb.DuckDBPyConnection, destination: "Destination", account: Account, folder: Path
-    ) -> None:
+    def __init__(self, con: Connection, destination: "Destination", account: Account, folder: Path) -> None:
         self.con, self.destination, self.account, self.folder = con, destination, account, folder
         self._waiting: dict[tuple[str, ...], tuple[Feed, list[list[Any]]]] = {}
         self._flat: FlatRows | None = None

@@ -3,16 +3,17 @@
 from pathlib import Path
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
-from unmet.mobility.sources._fields import FIELD_TYPES
-from unmet.mobility.sources._layouts import Layout
-from unmet.mobility.sources._packing import short
+from unmet.mobility.sources._files import short
+from unmet.mobility.sources._formats import FIELD_TYPES
+from unmet.mobility.sources._recognition import Layout
 from unmet.mobility.sources._relation import Relation
 from unmet.mobility.sources._tables import count
 from unmet.tables import identifier, literal_path
 
 
-def parquet_columns(con: duckdb.DuckDBPyConnection, path: Path, name: str) -> dict[str, str]:
+def parquet_columns(con: Connection, path: Path, name: str) -> dict[str, str]:
     """Return the columns of a Parquet file with their types."""
     try:
         found = con.execute(f"DESCRIBE SELECT * FROM read_parquet({literal_path(path)})").fetchall()
@@ -21,9 +22,7 @@ def parquet_columns(con: duckdb.DuckDBPyConnection, path: Path, name: str) -> di
     return {str(row[0]): str(row[1]) for row in found}
 
 
-def parquet_relation(
-    con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, columns: dict[str, str]
-) -> Relation:
+def parquet_relation(con: Connection, path: Path, layout: Layout, columns: dict[str, str]) -> Relation:
     """Return a Parquet file as a relation."""
     kinds = list(columns.values())
     types = {
@@ -47,9 +46,7 @@ def parquet_relation(
     return Relation(layout, table, "line", rows, samples, types)
 
 
-def parquet_samples(
-    con: duckdb.DuckDBPyConnection, path: Path, columns: list[str], name: str
-) -> list[list[str]]:
+def parquet_samples(con: Connection, path: Path, columns: list[str], name: str) -> list[list[str]]:
     """Return the first rows of a Parquet file as text."""
     cells = ", ".join(f"CAST({identifier(column)} AS VARCHAR)" for column in columns)
     try:

@@ -9,25 +9,30 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._account import Account
 from unmet.mobility.sources._csv import (
+    Reject,
     count_lines,
     csv_relations,
     csv_table,
+    encoding_of_odd_lines,
     numbered_relation,
     read_header,
+    repair,
     sample_rows,
+    texts_of,
     write_rows,
 )
 from unmet.mobility.sources._day_order import DayEvidence, DayOrder, day_evidence
 from unmet.mobility.sources._encoding import LATIN_1, content_of
-from unmet.mobility.sources._fields import Kind
-from unmet.mobility.sources._files import Paths, Source, list_sources
+from unmet.mobility.sources._files import Paths, Source, list_sources, short, unpack
+from unmet.mobility.sources._formats import Kind
 from unmet.mobility.sources._guessing import guess_columns
-from unmet.mobility.sources._inserting import Inserted, Rows, insert_rows
 from unmet.mobility.sources._json_feeds import JsonFeeds, check_kind
-from unmet.mobility.sources._layouts import (
+from unmet.mobility.sources._parquet import parquet_columns, parquet_relation, parquet_samples
+from unmet.mobility.sources._recognition import (
     OWN,
     Layout,
     NotRecognised,
@@ -35,10 +40,7 @@ from unmet.mobility.sources._layouts import (
     recognise,
     unknown_layout,
 )
-from unmet.mobility.sources._packing import short, unpack
-from unmet.mobility.sources._parquet import parquet_columns, parquet_relation, parquet_samples
-from unmet.mobility.sources._relation import Relation
-from unmet.mobility.sources._repair import Reject, encoding_of_odd_lines, repair, texts_of
+from unmet.mobility.sources._relation import Inserted, Relation, Rows, insert_rows
 from unmet.mobility.sources._store import ReadStore, Unit, units_of
 from unmet.tables import private_folder
 
@@ -98,7 +100,7 @@ class Choices:
 class SourceReader:
     """Reads all sources of one call into the tables ``new_…``."""
 
-    con: duckdb.DuckDBPyConnection
+    con: Connection
     destination: Destination
     choices: Choices
     store: ReadStore | None = None

@@ -1,10 +1,13 @@
-"""A source as a relation in SQL, from which rows of trips, status or stations are selected."""
+"""A source as a relation in SQL, and the rows of trips, status or stations that are inserted from it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from unmet.mobility.sources._fields import NULLS
-from unmet.mobility.sources._layouts import Layout
+from duckdb import DuckDBPyConnection as Connection
+
+from unmet.mobility.sources._formats import NULLS
+from unmet.mobility.sources._recognition import Layout
+from unmet.mobility.sources._tables import count
 from unmet.tables import literal
 
 
@@ -92,3 +95,81 @@ def reason_sql(checks: list[tuple[str, str]], sound: str = "false") -> str:
     """
     reasons = " ".join(f"WHEN {test} THEN {literal(reason)}" for test, reason in checks)
     return f"CASE WHEN {sound} THEN NULL {reasons} END"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How a relation becomes rows of a table ``new_…``.
+
+    Attributes
+    ----------
+    table, columns : where to insert the rows.
+    sql : takes SQL for the cells and returns SQL for the rows: `columns`, and `line`, `reason` and
+        `left_out`. A row with a reason is rejected.
+    filtered : whether valid rows may be left out.
+    sound : SQL condition for rows without a reason; a plain one is faster than looking for the reason.
+    """
+
+    table: str
+    columns: str
+    sql: Callable[[str], str]
+    filtered: bool = False
+    sound: str = "reason IS NULL"
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """What happened to the rows of a source: how many were inserted, and lines and reasons of the rejects."""
+
+    rows: int
+    rejects: list[tuple[int, str]] = field(default_factory=list)
+    left_out: int = 0
+    numbered: bool = True  # whether rows were inserted with their line
+
+
+def insert_rows(con: Connection, relation: Relation, rows: Rows) -> Inserted | None:
+    """Insert the valid rows of a source. Insert none and return None if the rows do not add up."""
+    inserted = None
+    if relation.positional and not rows.filtered:
+        inserted = _attempt(con, _insert_all, relation, rows)
+    return inserted or _attempt(con, _insert_sound, relation, rows)
+
+
+def _attempt(
+    con: Connection,
+    insert: Callable[[Connection, Relation, Rows], Inserted | None],
+    relation: Relation,
+    rows: Rows,
+) -> Inserted | None:
+    con.execute("BEGIN")
+    try:
+        inserted = insert(con, relation, rows)
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+    con.execute("ROLLBACK" if inserted is None else "COMMIT")
+    return inserted
+
+
+def _insert_all(con: Connection, relation: Relation, rows: Rows) -> Inserted | None:
+    """Insert rows without line numbers, which lets DuckDB use all cores. Works only if all rows are valid."""
+    done = count(con, f"{_insert_into(rows)} FROM ({rows.sql(relation.select(False))}) WHERE {rows.sound}")
+    return Inserted(done, numbered=False) if done == relation.rows else None
+
+
+def _insert_sound(con: Connection, relation: Relation, rows: Rows) -> Inserted | None:
+    """Insert the valid rows with their line numbers, and return the rejects."""
+    sql = rows.sql(relation.select(True))
+    done = count(con, f"{_insert_into(rows)} FROM ({sql}) WHERE reason IS NULL AND NOT left_out")
+    if done == relation.rows:
+        return Inserted(done)
+    rejects = con.execute(f"SELECT line, reason FROM ({sql}) WHERE reason IS NOT NULL ORDER BY 1").fetchall()
+    left_out = 0
+    if rows.filtered:
+        left_out = count(con, f"SELECT count(*) FROM ({sql}) WHERE reason IS NULL AND left_out")
+    fits = done + len(rejects) + left_out == relation.rows
+    return Inserted(done, rejects, left_out) if fits else None
+
+
+def _insert_into(rows: Rows) -> str:
+    return f"INSERT INTO {rows.table}({rows.columns}) SELECT {rows.columns}"

@@ -6,9 +6,9 @@ import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
-from unmet.mobility.sources._layouts import normalised, readable
+from unmet.mobility.sources._recognition import normalised, readable
 
 _SAME = 150.0  # metres between two positions of one station
 _NEAR = 25.0  # metres within which two names leave a doubt
@@ -41,7 +41,7 @@ def spelling(name: str) -> str:
     return "".join(_SHORT.get(word, word) for word in re.findall(r"\w+", plain.replace("_", " ")))
 
 
-def join_same_stations(con: duckdb.DuckDBPyConnection) -> list[str]:
+def join_same_stations(con: Connection) -> list[str]:
     """Fill ``station_ids`` with ids of ``new_trips`` that belong to another one, and ``trip_names``.
 
     Two ids are one station if their names are spellings of each other and their positions lie within 150 m.
@@ -78,7 +78,7 @@ def join_same_stations(con: duckdb.DuckDBPyConnection) -> list[str]:
     return _notes(joined, doubts)
 
 
-def _places(con: duckdb.DuckDBPyConnection) -> list[_Place]:
+def _places(con: Connection) -> list[_Place]:
     def mean(name: str) -> str:  # of whole micro-degrees, because sums of floats depend on the threads
         return f"avg(({name} * 1000000)::BIGINT) / 1e6"
 

@@ -3,16 +3,16 @@
 from typing import Any
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._account import StationsReport
 from unmet.mobility.sources._duplicates import drop_repeated_records
 from unmet.mobility.sources._encoding import check_encoding
-from unmet.mobility.sources._fields import STATION_FIELDS, Kind
 from unmet.mobility.sources._files import MAX_BYTES, Paths
-from unmet.mobility.sources._inserting import Inserted, Rows
-from unmet.mobility.sources._layouts import normalised
+from unmet.mobility.sources._formats import FIELDS, Kind
 from unmet.mobility.sources._reading import Choices, Progress, SourceReader
-from unmet.mobility.sources._relation import Relation, reason_sql, too_long
+from unmet.mobility.sources._recognition import normalised
+from unmet.mobility.sources._relation import Inserted, Relation, Rows, reason_sql, too_long
 from unmet.mobility.sources._tables import (
     begin_table,
     column_names,
@@ -28,7 +28,7 @@ _RENAMED_AT_ONCE = 4_000_000  # rows; DuckDB holds changes in memory
 
 
 def read_stations(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     paths: Paths,
     *,
     encoding: str | None = None,
@@ -89,7 +89,7 @@ def read_stations(
     )
 
 
-def use_station_ids(con: duckdb.DuckDBPyConnection, table: str, columns: tuple[str, ...]) -> int:
+def use_station_ids(con: Connection, table: str, columns: tuple[str, ...]) -> int:
     """Replace other ids of stations in a table by their ``station_id``; return how many were replaced."""
     renamed = 0
     last = count(con, f"SELECT max(rowid) FROM {table}")
@@ -140,7 +140,7 @@ def _station_rows(selected: str, relation: Relation) -> str:
             for index, name in enumerate(relation.layout.header)
         )
         attributes = f"concat_ws(chr(30), {pairs})"
-    fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in STATION_FIELDS)
+    fields = ", ".join(f"{relation.text(name)} AS {name}_text" for name in FIELDS["stations"])
     texts = f"SELECT line, {fields}, {attributes} AS attributes FROM ({selected})"
     numbers = (
         "try_cast(lat_text AS DOUBLE) AS lat, try_cast(lng_text AS DOUBLE) AS lng, "
@@ -164,7 +164,7 @@ def _station_rows(selected: str, relation: Relation) -> str:
     """
 
 
-def _drop_repeated(con: duckdb.DuckDBPyConnection) -> int:
+def _drop_repeated(con: Connection) -> int:
     before = count(con, "SELECT count(*) FROM new_stations")
     con.execute(
         "DELETE FROM new_stations WHERE rowid NOT IN (SELECT rowid FROM new_stations QUALIFY "
@@ -173,7 +173,7 @@ def _drop_repeated(con: duckdb.DuckDBPyConnection) -> int:
     return before - count(con, "SELECT count(*) FROM new_stations")
 
 
-def _map_ids(con: duckdb.DuckDBPyConnection) -> list[str]:
+def _map_ids(con: Connection) -> list[str]:
     """Fill ``station_ids`` with every other id that belongs to exactly one station; return notes."""
     con.execute("DELETE FROM station_ids")
     con.execute(
@@ -195,7 +195,7 @@ def _map_ids(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [f"{unclear:,} ids belong to several stations and are ignored"] if unclear else []
 
 
-def _keep_attributes(con: duckdb.DuckDBPyConnection) -> None:
+def _keep_attributes(con: Connection) -> None:
     con.execute("DELETE FROM station_attributes")
     con.execute(
         r"""

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._account import Account, StatusReport
 from unmet.mobility.sources._clock import check_times, to_utc
 from unmet.mobility.sources._duplicates import drop_repeated_records
 from unmet.mobility.sources._encoding import check_encoding
-from unmet.mobility.sources._fields import Kind
 from unmet.mobility.sources._files import MAX_BYTES, Paths
-from unmet.mobility.sources._inserting import Inserted, Rows
-from unmet.mobility.sources._layouts import check_columns
+from unmet.mobility.sources._formats import Kind
 from unmet.mobility.sources._reading import Choices, Progress, SourceReader
-from unmet.mobility.sources._relation import LONGEST_ID, Relation, reason_sql, too_long
+from unmet.mobility.sources._recognition import check_columns
+from unmet.mobility.sources._relation import LONGEST_ID, Inserted, Relation, Rows, reason_sql, too_long
 from unmet.mobility.sources._stamps import (
     EARLIEST,
     LATEST,
@@ -45,7 +45,7 @@ _FLAGS = ("renting", "returning", "installed")
 
 
 def read_status(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     paths: Paths,
     *,
     zone: str | None = None,
@@ -113,7 +113,7 @@ def read_status(
 
 
 def _read(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     paths: Paths,
     choices: Choices,
     zone: str | None,
@@ -164,6 +164,7 @@ class _Status:
             "new_status",
             column_names("status"),
             lambda selected: _status_rows(selected, relation, zone, day_first),
+            sound="sound",
         )
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
@@ -209,7 +210,7 @@ def _status_rows(selected: str, relation: Relation, zone: str | None, day_first:
             try_cast(docks_number AS INTEGER) AS docks,
             coalesce(renting_flag, true) AND {installed} AS renting,
             coalesce(returning_flag, true) AND {installed} AS "returning",
-            line, {reason_sql(checks, sound)} AS reason, false AS left_out
+            line, {reason_sql(checks, sound)} AS reason, {sound} AS sound, false AS left_out
         FROM ({read})
     """
 
@@ -267,7 +268,7 @@ def _time_checks() -> list[tuple[str, str]]:
     ]
 
 
-def _report(con: duckdb.DuckDBPyConnection, account: Account, reasons: dict[str, int]) -> StatusReport:
+def _report(con: Connection, account: Account, reasons: dict[str, int]) -> StatusReport:
     con.execute(  # read all records only once
         'CREATE OR REPLACE TEMP TABLE status_places AS SELECT place, min("at") AS first, max("at") AS last, '
         "count(*) AS rows FROM status GROUP BY place"

@@ -1,6 +1,6 @@
 """The canonical tables into which all sources are read."""
 
-import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.tables import literal
 
@@ -27,7 +27,7 @@ TABLES = {
 }
 
 
-def ensure_tables(con: duckdb.DuckDBPyConnection) -> None:
+def ensure_tables(con: Connection) -> None:
     """Create those canonical tables that do not exist."""
     for name, columns in TABLES.items():
         con.execute(f"CREATE TABLE IF NOT EXISTS {name}({columns})")
@@ -38,30 +38,30 @@ def column_names(table: str) -> str:
     return ", ".join(column.split()[0] for column in TABLES[table].split(", "))
 
 
-def begin_table(con: duckdb.DuckDBPyConnection, name: str, more: str = "") -> None:
+def begin_table(con: Connection, name: str, more: str = "") -> None:
     """Create ``new_…``, which holds the rows until all sources are read; `more` declares more columns."""
     con.execute(f"CREATE OR REPLACE TABLE new_{name}({TABLES[name]}{more})")
 
 
-def replace_table(con: duckdb.DuckDBPyConnection, name: str) -> None:
+def replace_table(con: Connection, name: str) -> None:
     """Replace a canonical table by ``new_…``."""
     con.execute(f"DROP TABLE {name}")
     con.execute(f"ALTER TABLE new_{name} RENAME TO {name}")
 
 
-def drop_new(con: duckdb.DuckDBPyConnection, *names: str) -> None:
+def drop_new(con: Connection, *names: str) -> None:
     """Drop tables ``new_…``."""
     for name in names:
         con.execute(f"DROP TABLE IF EXISTS new_{name}")
 
 
-def replace_rejects(con: duckdb.DuckDBPyConnection, kind: str) -> None:
+def replace_rejects(con: Connection, kind: str) -> None:
     """Replace earlier rejects of the same kind by the new ones."""
     con.execute(f"DELETE FROM rejects WHERE kind = {literal(kind)}")
     con.execute("INSERT INTO rejects SELECT * FROM new_rejects ORDER BY ALL")
 
 
-def count(con: duckdb.DuckDBPyConnection, sql: str) -> int:
+def count(con: Connection, sql: str) -> int:
     """Return the number that a query gives; 0 if it is NULL."""
     [(number,)] = con.execute(sql).fetchall()
     return int(number or 0)

@@ -3,15 +3,28 @@
 from dataclasses import dataclass
 
 from unmet.mobility.sources._clock import is_doubled, to_utc
-from unmet.mobility.sources._fields import RIDER_TRIPS, TEST_STATIONS
+from unmet.mobility.sources._formats import DEGREES
 from unmet.mobility.sources._relation import Relation, reason_sql, too_long
 from unmet.mobility.sources._stamps import EARLIEST, LATEST, absolute_time, plain_time, posix_time, seconds_of
 from unmet.tables import literal
 
 _TEXTS = ("ride", "vehicle", "start_place", "start_name", "end_place", "end_name", "trip_type")
-_DEGREES = {"start_lat": 90, "start_lng": 180, "end_lat": 90, "end_lng": 180}
 _A_DAY, _A_MINUTE = 86_400_000_000, 60_000_000  # microseconds
 _LONGEST = 2_592_000  # seconds; a longer duration makes no sense
+# Stations for the operator, not for riders. Compared with the name, or the id if there is none, in any case.
+_TEST_STATIONS = (
+    r"\btest(ing)?\b",
+    r"_test",
+    r"-test\b",
+    r"\b8d\b",
+    r"^(\w*bs )?depot\b",
+    r"\bwarehouse\)?$",
+    r"\bworkshop\b",
+    r"\bbike checking\b",
+    r"\brepair mobile\b",
+    r"^kiosk in a box",
+)
+_RIDER_TRIPS = ("rider", "private", "shared", "reservation")  # MDS types that are demand
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,7 @@ def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) 
     fields = [*(f"{relation.text(name)} AS {name}" for name in _TEXTS)]
     for name in ("start", "end"):
         fields += [f"{relation.text(name)} AS {name}_stamp"]
-    for name in _DEGREES:
+    for name in DEGREES:
         fields += [f"{relation.text(name)} AS {name}_text"]
     kept = [
         f"coalesce(trim(CAST(c{relation.layout.column(column)} AS VARCHAR)) "
@@ -47,7 +60,7 @@ def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) 
     fields.append(f"NOT ({' AND '.join(kept)}) AS left_by_column" if kept else "false AS left_by_column")
     fields.append(f"{relation.text(_duration_field(relation) or 'seconds')} AS duration")
     texts = f"SELECT line, {', '.join(fields)} FROM ({selected})"
-    degrees = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}" for name in _DEGREES)
+    degrees = ", ".join(f"try_cast({name}_text AS DOUBLE) AS {name}" for name in DEGREES)
     clocks = ", ".join(f"{_clock(relation, rules, name)} AS {name}_clock" for name in ("start", "end"))
     read = f"SELECT *, {clocks}, {degrees} FROM ({texts})"
     moments = (
@@ -135,7 +148,7 @@ def _reason() -> str:
         (f"ended_at < {EARLIEST} OR ended_at >= {LATEST}", "end time outside 1990-2100"),
         too_long(*_TEXTS[:6]),
     ]
-    for name, limit in _DEGREES.items():
+    for name, limit in DEGREES.items():
         checks.append((f"{name}_text IS NOT NULL AND {name} IS NULL", f"{name} is not a number"))
         checks.append((f"NOT abs({name}) <= {limit}", f"{name} outside ±{limit}"))
     return reason_sql(checks)
@@ -151,12 +164,12 @@ def length_flag() -> str:
 
 def _flag(relation: Relation) -> str:
     """Return SQL for the flag of a ride. One that ends at a depot after more than a day is over-a-day."""
-    pattern = literal("(?i)" + "|".join(TEST_STATIONS))
+    pattern = literal("(?i)" + "|".join(_TEST_STATIONS))
 
     def test(side: str) -> str:
         return f"WHEN regexp_matches(coalesce({side}_name, {side}_place), {pattern}) THEN 'test-station'"
 
-    riders = ", ".join(literal(word) for word in RIDER_TRIPS)
+    riders = ", ".join(literal(word) for word in _RIDER_TRIPS)
     service = f"WHEN lower(trip_type) NOT IN ({riders}) THEN 'service' "
     return (
         f"CASE {service if 'trip_type' in relation.layout.positions else ''}{test('start')} "

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._account import Account, TripsReport
 from unmet.mobility.sources._belonging import Area, leave_out_rides
 from unmet.mobility.sources._clock import Doubtful, check_times, doubled_in_utc, resolve
 from unmet.mobility.sources._duplicates import First, drop_repeated_rides
 from unmet.mobility.sources._encoding import check_encoding
-from unmet.mobility.sources._fields import Kind
 from unmet.mobility.sources._files import MAX_BYTES, Paths
-from unmet.mobility.sources._inserting import Inserted, Rows
-from unmet.mobility.sources._layouts import check_columns, normalised
+from unmet.mobility.sources._formats import Kind
 from unmet.mobility.sources._reading import Choices, Progress, SourceReader
-from unmet.mobility.sources._relation import Relation
+from unmet.mobility.sources._recognition import check_columns, normalised
+from unmet.mobility.sources._relation import Inserted, Relation, Rows
 from unmet.mobility.sources._same_stations import join_same_stations
 from unmet.mobility.sources._stamps import guess, is_rounded, posix_unit, years_of
 from unmet.mobility.sources._stations import use_station_ids
@@ -36,7 +36,7 @@ Keep = Mapping[str, str | Sequence[str]]
 
 
 def read_trips(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     paths: Paths,
     *,
     zone: str | None = None,
@@ -126,7 +126,7 @@ class _Trips:
     tables: tuple[str, ...] = ("new_trips",)
 
     def __init__(
-        self, con: duckdb.DuckDBPyConnection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]
+        self, con: Connection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]
     ) -> None:
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
         self.names = not count(con, "SELECT count(*) FROM stations")  # whether names come from the trips
@@ -230,7 +230,7 @@ def _check_keep(keep: Keep | None) -> dict[str, tuple[str, ...]]:
 
 
 def _keep_places(
-    con: duckdb.DuckDBPyConnection, wanted: dict[str, tuple[str, ...]], source: str, relation: Relation
+    con: Connection, wanted: dict[str, tuple[str, ...]], source: str, relation: Relation
 ) -> None:
     """Fill ``kept_places`` with all ids of the stations that have all `wanted` attributes."""
     con.execute("DELETE FROM kept_places")
@@ -250,7 +250,7 @@ def _keep_places(
     )
 
 
-def _flag_short(con: duckdb.DuckDBPyConnection, least: float) -> None:
+def _flag_short(con: Connection, least: float) -> None:
     """Flag rides that end where they began after fewer than `least` seconds: nobody rode anywhere."""
     con.execute(
         "UPDATE new_trips SET flag = 'too-short' WHERE flag IS NULL AND "
@@ -259,11 +259,7 @@ def _flag_short(con: duckdb.DuckDBPyConnection, least: float) -> None:
 
 
 def _report(
-    con: duckdb.DuckDBPyConnection,
-    account: Account,
-    reasons: dict[str, int],
-    duplicates: int,
-    zone: str | None,
+    con: Connection, account: Account, reasons: dict[str, int], duplicates: int, zone: str | None
 ) -> TripsReport:
     con.execute(  # read all rides only once
         "CREATE OR REPLACE TEMP TABLE starts AS SELECT start_place AS place, flag, count(*) AS rides, "

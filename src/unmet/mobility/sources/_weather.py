@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._account import Account, Report
-from unmet.mobility.sources._csv import csv_table
+from unmet.mobility.sources._csv import Reject, csv_table, repair
 from unmet.mobility.sources._encoding import content_of
-from unmet.mobility.sources._fields import NULLS
-from unmet.mobility.sources._files import MAX_BYTES, list_sources
-from unmet.mobility.sources._layouts import DELIMITERS, split_header
-from unmet.mobility.sources._packing import short, unpack
+from unmet.mobility.sources._files import MAX_BYTES, list_sources, short, unpack
+from unmet.mobility.sources._formats import NULLS
 from unmet.mobility.sources._parquet import parquet_columns
-from unmet.mobility.sources._repair import Reject, repair
+from unmet.mobility.sources._recognition import DELIMITERS, split_header
 from unmet.mobility.sources._stamps import EARLIEST, LATEST, MONTH_FIRST, PLAIN
 from unmet.mobility.sources._tables import count, ensure_tables, replace_rejects
 from unmet.tables import identifier, literal, literal_path, private_folder
@@ -57,7 +56,7 @@ class _Cells:
 
 
 def read_weather(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     path: str | os.PathLike[str],
     *,
     keep: Mapping[str, str],
@@ -95,9 +94,7 @@ def read_weather(
     return report
 
 
-def _read_cells(
-    con: duckdb.DuckDBPyConnection, path: Path, named: str, folder: Path, account: Account
-) -> _Cells:
+def _read_cells(con: Connection, path: Path, named: str, folder: Path, account: Account) -> _Cells:
     """Write table ``_weather_cells`` and account for every line of the file."""
     sources = list_sources(path, account.notes, MAX_BYTES)
     if len(sources) != 1:
@@ -186,7 +183,7 @@ def _number(column: str) -> str:
 
 
 def _read_numbers(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     path: Path,
     named: str,
     cells: _Cells,
@@ -238,7 +235,7 @@ def _read_numbers(
 
 
 def _columns(
-    con: duckdb.DuckDBPyConnection,
+    con: Connection,
     named: str,
     cells: _Cells,
     keep: Mapping[str, str],
@@ -303,7 +300,7 @@ def _renamed(names: list[str], taken: Sequence[str]) -> list[str]:
     return found
 
 
-def _step(con: duckdb.DuckDBPyConnection, named: str) -> str:
+def _step(con: Connection, named: str) -> str:
     """Return ``"hour"`` or ``"day"``: the step of the file, which must have one row for each."""
     row = con.execute("""SELECT count(*), count(DISTINCT date_trunc('hour', moment)),
                                 count(DISTINCT moment::DATE), bool_or(moment <> moment::DATE)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
-import duckdb
 import numpy as np
+from duckdb import DuckDBPyConnection as Connection
 
 _PLACES = 40  # busiest places that are looked at
 _RIDES = 4_000
@@ -62,14 +62,14 @@ class _Events:
         return float(np.clip(fell, -1, 1).mean())
 
 
-def misfit_of_status(con: duckdb.DuckDBPyConnection, table: str, zone: str) -> Misfit | None:
+def misfit_of_status(con: Connection, table: str, zone: str) -> Misfit | None:
     """Return the zone in which naive records, read in `zone`, match the rides; None if `zone` does."""
     return _misfit(
         con, table, zone, lambda events, offset: (events.ride_time, events.time + offset(events.time))
     )
 
 
-def misfit_of_rides(con: duckdb.DuckDBPyConnection, table: str, zone: str) -> Misfit | None:
+def misfit_of_rides(con: Connection, table: str, zone: str) -> Misfit | None:
     """Return the zone in which naive rides, read in `zone`, match the records; None if `zone` does."""
     return _misfit(
         con, table, zone, lambda events, offset: (events.ride_time + offset(events.ride_time), events.time)
@@ -80,10 +80,7 @@ _Offset = Callable[[np.ndarray], np.ndarray]
 
 
 def _misfit(
-    con: duckdb.DuckDBPyConnection,
-    table: str,
-    zone: str,
-    moved: Callable[[_Events, _Offset], tuple[np.ndarray, np.ndarray]],
+    con: Connection, table: str, zone: str, moved: Callable[[_Events, _Offset], tuple[np.ndarray, np.ndarray]]
 ) -> Misfit | None:
     events = _events(con, table)
     if events is None:
@@ -110,7 +107,7 @@ def _rank(name: str) -> int:
     return _KNOWN.index(name) if name in _KNOWN else len(_KNOWN)
 
 
-def _events(con: duckdb.DuckDBPyConnection, table: str) -> _Events | None:
+def _events(con: Connection, table: str) -> _Events | None:
     """Return rides and records of the busiest places."""
     busiest = f"""
         SELECT start_place AS place, count(*) AS rides FROM trips

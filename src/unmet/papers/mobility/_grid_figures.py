@@ -8,12 +8,12 @@ import numpy as np
 
 from unmet import plotting
 from unmet.papers._cells import select
-from unmet.papers._drawing import legend_below, new_figure, save_figures
 from unmet.papers.mobility._bike_results import BikeCell, intensities, names
 from unmet.papers.mobility._fleet import Observed
 from unmet.papers.mobility._grid_models import AS_PUBLISHED, COVERAGE, DEFAULT, DROPPED
 from unmet.papers.mobility._series import LAGS, thirds
 from unmet.papers.mobility._shards import Demand
+from unmet.plotting import legend_below, new_figure, save_figures
 
 _PUBLISHED = ("QNN", "CQNN", "Multi-CQNN", "CQNN+LSTM", "Multi-CQNN+LSTM")
 _COMPARED = ("QNN", "Multi-CQNN+LSTM", DEFAULT.name, DROPPED.name)

@@ -7,16 +7,19 @@ from markupsafe import Markup
 
 from unmet.report._data import Day
 from unmet.report.figures._svg import Frame, short, whole_ticks
+from unmet.results import Words
 from unmet.results.numbers import MONTHS, number
 
+_RIDES = Words()
 
-def days_figure(days: Sequence[Day], width: float, kind: str) -> Markup:
+
+def days_figure(days: Sequence[Day], width: float, kind: str, words: Words = _RIDES) -> Markup:
     """Observed rides as a line, demand as a line with its 90% band, lost rides as the area between."""
     height = 270 if width > 500 else 210
     shown = [day for day in days if day.known] or list(days)
     upper = max(max(day.high if isfinite(day.high) else day.demand for day in shown) * 1.06, 1.0)
     frame = Frame(width, height, (0, max(1, len(days) - 1)), (0, upper), top=30)
-    frame.y_axis(4 if width < 500 else 5, title="rides a day")
+    frame.y_axis(4 if width < 500 else 5, title=f"{words.noun} a {words.block}")
     stretches = _runs([day.known for day in days])
     for start, stop in stretches:
         part = days[start:stop]
@@ -44,8 +47,9 @@ def days_figure(days: Sequence[Day], width: float, kind: str) -> Markup:
     gap = sum(day.demand for day in days) - total
     missing = sum(not day.known for day in days)
     label = (
-        f"Line chart of {len(days)} days{f', {missing} of them unknown' if missing else ''}: "
-        f"{number(total)} rides observed, {number(gap)} more wanted. The table below holds every day."
+        f"Line chart of {len(days)} {words.block}s{f', {missing} of them unknown' if missing else ''}: "
+        f"{number(total)} {words.noun} observed, {number(gap)} more wanted. The table below holds every "
+        f"{words.block}."
     )
     return frame.svg(label, kind)
 

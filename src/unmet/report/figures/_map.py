@@ -27,7 +27,7 @@ class PlaceMap:
     absent: list[int]
 
 
-def place_map(places: Sequence[PlaceTotals]) -> PlaceMap | None:
+def place_map(places: Sequence[PlaceTotals], noun: str = "rides") -> PlaceMap | None:
     """Draw places by latitude and longitude; None if none has both.
 
     Places very far from all others (a station at 0°, 0°) would shrink the rest to a dot: they are left off.
@@ -51,7 +51,7 @@ def place_map(places: Sequence[PlaceTotals]) -> PlaceMap | None:
     for at in sorted(range(len(chosen)), key=lambda at: -places[chosen[at]].lost.mean):
         parts.append(_circle(places[chosen[at]], chosen[at], float(x[at]), float(y[at]), ends, largest))
     parts.append(_scale_bar(height, per_unit))
-    label = f"Map of {len(chosen)} places, coloured and sized by lost rides. North is up. A table follows."
+    label = f"Map of {len(chosen)} places, coloured and sized by lost {noun}. North is up. A table follows."
     absent = sorted(set(range(len(places))) - set(chosen))
     return PlaceMap(wrap(_WIDTH, height, label, "map", parts), ends, absent)
 

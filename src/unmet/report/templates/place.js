@@ -22,8 +22,8 @@
       seen: part("y").concat(pad),
       ranOut: [...entry.ran_out].slice(first).map((flag) => flag === "1"),
       now: curves.history - first,
-      hours: data.by === "hour",
-      unit: data.by === "hour" ? "rides an hour" : "rides a day",
+      hours: data.hours,
+      unit: data.words.fine,
     };
   }
   function coarseSeries(place) {
@@ -33,7 +33,7 @@
       clock: curves.coarseClock, low: part("lo"), mid: part("mean"), high: part("hi"), seen: part("y"),
       ranOut: unpack(entry.ran_out, 1).map((number) => number > 0),
       hours: false,
-      unit: curves.coarseDays === 1 ? "rides a day" : `rides in ${curves.coarseDays} days`,
+      unit: curves.coarseDays === 1 ? data.words.coarse : `${data.words.noun} in ${curves.coarseDays} ${data.words.block}s`,
     };
   }
   function sentence(series, n) {
@@ -66,11 +66,21 @@
     details.ontoggle = fill;
     fill();
   }
+  // Of thousands of places the page holds the forecasts of those that lost most rides.
+  function blank() {
+    const count = curves.fine.filter(Boolean).length;
+    byId("fine-read").textContent = "";
+    byId("fine-table").replaceChildren();
+    byId("fine-details").ontoggle = null;
+    byId("fine-chart").textContent = curves.clock.length
+      ? `This page holds the forecasts by ${data.by} of the ${show(count)} places that lost most rides. Those of this place are in forecast.parquet and backtest.parquet.`
+      : "This run has no forecasts to show.";
+  }
   function redraw() {
     if (!curves) return;
     const name = data.places[chosen].name;
-    if (curves.clock.length) draw("fine", fineSeries(chosen), name);
-    else byId("fine-chart").textContent = "This run has no forecasts to show.";
+    if (curves.clock.length && curves.fine[chosen]) draw("fine", fineSeries(chosen), name);
+    else blank();
     draw("coarse", coarseSeries(chosen), name);
   }
   function select(n, jump) {
@@ -80,8 +90,8 @@
     byId("place-name").textContent = place.name;
     byId("place-facts").textContent =
       `${place.facts} ` + (place.lost === null ? "" :
-        `The 90% interval of lost rides is ${place.interval}. ` +
-        `There was no vehicle ${show(100 * place.empty, 1)}% of the time. `) + `Id ${place.id}.`;
+        `The 90% interval of lost ${data.words.noun} is ${place.interval}. ` +
+        `${data.words.without} ${show(100 * place.empty, 1)}% of the time. `) + `Id ${place.id}.`;
     const choice = byId("place-choice");
     if (choice.value !== String(n)) {
       if (![...choice.options].some((option) => option.value === String(n))) { byId("place-search").value = ""; list(""); }
@@ -111,14 +121,14 @@
       option.selected = n === chosen;
       return option;
     }));
-    byId("place-found").textContent = wanted ? `${found.length} of ${data.places.length} places match` : "";
+    byId("place-found").textContent = wanted ? `${found.length} of ${data.places.length} ${data.words.places} match` : "";
     return found;
   }
   function spans() {
     const choice = byId("place-span");
     const has = curves && curves.history > 0 ? Math.floor((curves.clock[curves.history - 1] - curves.clock[0]) / 86400) + 1 : 0;
-    const found = data.by === "hour" ? [2, 3, 7, 14, 28].filter((n) => n < has) : [];
-    const options = found.map((n) => [n, `last ${n} days and forecast`]).concat([[0, has ? "all tested days and forecast" : "forecast"]]);
+    const found = data.hours ? [2, 3, 7, 14, 28].filter((n) => n < has) : [];
+    const options = found.map((n) => [n, `last ${n} days and forecast`]).concat([[0, has ? `all tested ${data.words.block}s and forecast` : "forecast"]]);
     choice.replaceChildren(...options.map(([value, text]) => {
       const option = document.createElement("option");
       option.value = String(value);

@@ -1,0 +1,111 @@
+"""`python -m benchmarks.metropolis --places N --days D`: what each step and stage of `unmet run` costs.
+
+A simulated city is written as plain files and read back. The city is kept in `--data` for the next time.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_CITY = """
+import sys
+from unmet.datasets import make_city
+places, days, demand, folder = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+city = make_city("city", places=places, days=days, demand=demand, seed=1)
+city.write(folder, snapshots=None, compress=False)
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A step or a stage of one: seconds by the clock and of CPU, and most memory held meanwhile, in bytes."""
+
+    name: str
+    seconds: float
+    cpu: float
+    peak: int
+
+
+def main() -> int:
+    """Simulate, run, print a table; 1 if the run failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--places", type=int, default=250)
+    parser.add_argument("--days", type=int, default=90)
+    parser.add_argument("--demand", type=float, default=2.4, help="mean requests per place and hour")
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--data", type=Path, help="folder for the city, kept; default: a temporary one")
+    parser.add_argument("--output", type=Path, help="file for the figures as JSON")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="unmet-bench-") as temporary:
+        folder = chosen.data or Path(temporary)
+        city = folder / f"city-{chosen.places}-{chosen.days}-{chosen.demand:g}"
+        if not (city / "city.json").exists():
+            given = [str(chosen.places), str(chosen.days), str(chosen.demand), str(city)]
+            subprocess.run([sys.executable, "-c", _CITY, *given], check=True)
+        rides = json.loads((city / "city.json").read_text())["rides"]
+        costs = measure(city, Path(temporary) / "out", chosen.jobs)
+        page = (Path(temporary) / "out" / "report.html").stat().st_size
+    rows = chosen.places * chosen.days * 24
+    steps = [one for one in costs if not one.name.startswith(" ")]
+    both = (sum(one.seconds for one in steps), sum(one.cpu for one in steps))
+    whole = Cost("all", *both, max(one.peak for one in costs))
+    print(f"{chosen.places:,} places x {chosen.days} days, {rides:,} rides, page of {page / 1e6:.1f} MB")
+    print(f"{'':24}{'seconds':>10}{'CPU s':>10}{'us / row':>10}{'peak GB':>10}")
+    for one in [*costs, whole]:
+        per_row = 1e6 * one.cpu / rows
+        print(f"{one.name:24}{one.seconds:10.1f}{one.cpu:10.1f}{per_row:10.2f}{one.peak / 1e9:10.2f}")
+    if chosen.output is not None:
+        figures = {"places": chosen.places, "days": chosen.days, "rides": rides, "page": page}
+        chosen.output.write_text(json.dumps({**figures, "costs": [vars(one) for one in [*costs, whole]]}))
+    return 0
+
+
+def measure(city: Path, output: Path, jobs: int) -> list[Cost]:
+    """Run the pipeline on a city in a process of its own and return the costs in the order of the log."""
+    command = [sys.executable, "-m", "unmet", "run", "--trips", str(city / "trips.csv")]
+    command += ["--status", str(city / "station_status_events.csv")]
+    command += ["--stations", str(city / "station_information.json"), "--weather", str(city / "weather.csv")]
+    command += ["--zone", "America/New_York", "-o", str(output), "--jobs", str(jobs), "--no-cache", "-q"]
+    shutil.rmtree(output, ignore_errors=True)
+    seen: list[tuple[float, int]] = []
+    with subprocess.Popen(command) as process:
+        watcher = threading.Thread(target=_watch, args=(process, seen))
+        watcher.start()
+        process.wait()
+        watcher.join()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    costs = []
+    for line in (output / "log.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        if "cpu" in entry:
+            began = entry["time"] - entry["seconds"]
+            peak = max((memory for at, memory in seen if began <= at <= entry["time"]), default=0)
+            name = f"  {entry['step']}: {entry['stage']}" if "stage" in entry else entry["step"]
+            costs.append(Cost(name, entry["seconds"], entry["cpu"], peak))
+    return costs
+
+
+def _watch(process: subprocess.Popen[bytes], seen: list[tuple[float, int]]) -> None:
+    """Note the memory of a process and of those that it started, five times a second."""
+    import psutil
+
+    while process.poll() is None:
+        try:
+            first = psutil.Process(process.pid)
+            held = sum(one.memory_info().rss for one in [first, *first.children(recursive=True)])
+            seen.append((time.time(), held))
+        except psutil.Error:  # one of them has just ended
+            pass
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

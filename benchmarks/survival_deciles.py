@@ -1,0 +1,145 @@
+"""Do deciles hold on real survival data? Network, forest and booster, with and without the conformal layer.
+
+    python benchmarks/survival_deciles.py --export DIR     # in an environment with SurvSet, writes tables
+    python benchmarks/survival_deciles.py --data DIR [--only SET …] [--splits 10]
+
+Each split draws 2,000 rows to fit and calibrate and 1,000 or more to test. A decile counts as held if an
+equivalence test over the splits at the 5% level finds its share of the test rows within .10 ± .02. The loss
+is the weighted tilted loss up to the last value that a tenth of the rows could show.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SETS = ("support2", "flchain", "Framingham", "rhc", "dataDIVAT1", "UnempDur")
+LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+TRAIN, MOST_TEST = 2_000, 2_000
+
+
+def export(folder: Path) -> None:
+    from SurvSet.data import SurvLoader
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in SETS:
+        SurvLoader().load_dataset(ds_name=name)["df"].to_csv(folder / f"{name}.csv", index=False)
+
+
+def read(path: Path) -> tuple[Any, Any, Any]:
+    """Return columns as numbers, the logarithm of the time, and which rows are censored."""
+    from unmet.comparison._columns import encode
+    from unmet.tables import read_any
+
+    columns = read_any(path).columns
+    columns.pop("pid", None)
+    y, seen = np.log(columns.pop("time").astype(float) + 1e-3), columns.pop("event").astype(bool)
+    return encode(columns, None).X, y, ~seen
+
+
+def measure(y: Any, flags: Any, quantiles: Any, levels: Any) -> tuple[Any, float]:
+    """Return the share of the rows in each tenth, and the loss."""
+    from unmet.censoring import observe
+    from unmet.comparison._measures import row_losses
+    from unmet.metrics import calibration_shares, predicted_levels
+
+    shares = calibration_shares(predicted_levels(y, quantiles, levels), flags)
+    return shares, float(row_losses(observe(y, censored=flags), quantiles, tuple(levels)).mean())
+
+
+def held(shares: Any) -> int:
+    """Count the tenths whose share lies in .10 ± .02 by two one-sided t-tests over the splits."""
+    from scipy.special import stdtrit
+
+    splits = len(shares)
+    mean, error = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(splits)
+    reach = stdtrit(splits - 1, 0.95) * error
+    return int(((mean - reach > 0.08) & (mean + reach < 0.12)).sum())
+
+
+def run(path: Path, splits: int, methods: list[str]) -> list[tuple[Any, ...]]:
+    from unmet import CensoredQuantileBooster, CensoredQuantileForest, CensoredQuantileRegressor, Conformal
+    from unmet.comparison._methods import KaplanMeier
+
+    X, y, flags = read(path)
+    made = {
+        "network": CensoredQuantileRegressor(network="mlp", random_state=0),
+        "forest": CensoredQuantileForest(random_state=0),
+        "booster": CensoredQuantileBooster(random_state=0),
+    }
+    lines = []
+    for name in methods:
+        began = time.process_time()
+        shares: dict[str, list[Any]] = {"as fitted": [], "conformal": []}
+        losses: dict[str, list[float]] = {"as fitted": [], "conformal": [], "Kaplan–Meier": []}
+        for split in range(splits):
+            order = np.random.default_rng([split, 3]).permutation(len(y))
+            train, test = order[:TRAIN], order[TRAIN : TRAIN + MOST_TEST]
+            model = Conformal(made[name], censoring="kaplan-meier", random_state=split)
+            model.fit(X[train], y[train], censored=flags[train])
+            none = KaplanMeier(LEVELS, "right").fit(X[train], y[train], censored=flags[train])
+            predicted = {
+                "as fitted": model.estimator_.predict_quantiles(X[test], LEVELS),
+                "conformal": model.predict_quantiles(X[test], LEVELS),
+                "Kaplan–Meier": none.predict_quantiles(X[test]),
+            }
+            for how, quantiles in predicted.items():
+                share, loss = measure(y[test], flags[test], quantiles, LEVELS)
+                losses[how].append(loss)
+                if how in shares:
+                    shares[how].append(share)
+        mean = {how: np.mean(values) for how, values in losses.items()}
+        worst = {how: np.abs(np.mean(values, axis=0) - 0.1).max() for how, values in shares.items()}
+        lines.append(
+            (
+                path.stem,
+                name,
+                splits,
+                min(len(y) - TRAIN, MOST_TEST),
+                f"{flags.mean():.2f}",
+                held(np.array(shares["as fitted"])),
+                held(np.array(shares["conformal"])),
+                f"{worst['as fitted']:.3f}",
+                f"{worst['conformal']:.3f}",
+                f"{mean['conformal'] / mean['Kaplan–Meier']:.3f}",
+                f"{mean['conformal'] / mean['as fitted']:.4f}",
+                f"{time.process_time() - began:.0f}",
+            )
+        )
+    return lines
+
+
+HEAD = (
+    *("set", "method", "splits", "test rows", "censored", "held as fitted", "held", "worst as fitted"),
+    *("worst", "loss / Kaplan–Meier", "loss / as fitted", "CPU s"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--export", type=Path)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--only", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--methods", nargs="+", default=["network", "forest", "booster"])
+    parser.add_argument("--splits", type=int, default=10)
+    given = parser.parse_args()
+    if given.export:
+        export(given.export)
+        return
+    warnings.simplefilter("ignore")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(HEAD)
+    for name in given.only:
+        table.writerows(run(given.data / f"{name}.csv", given.splits, given.methods))
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""Every method that applies to a table, compared by measures that need no truth."""
+
+from unmet.comparison._compare import compare
+from unmet.comparison._comparison import Comparison, Line, number
+from unmet.comparison._folds import predict_reached
+from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+
+__all__ = [
+    "LEVELS",
+    "METHODS",
+    "Comparison",
+    "Line",
+    "Method",
+    "compare",
+    "number",
+    "predict_reached",
+    "why_not",
+]

@@ -1,0 +1,300 @@
+"""Compare every method that applies to a table, by cross-validation, without knowing latent values."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.censoring import Observed, Side, observe
+from unmet.comparison._columns import Encoded, columns_of, encode
+from unmet.comparison._comparison import Comparison, make_lines, recommend
+from unmet.comparison._folds import Held, Task, predict_held, split
+from unmet.comparison._measures import LOSS_NAMES, measure
+from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+
+_TOLD = ("y", "threshold", "censored", "lower", "upper")
+_FEWEST_ROWS = 50
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    threshold: Any = None,
+    censored: Any = None,
+    lower: Any = None,
+    upper: Any = None,
+    side: Side = "right",
+    features: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    quantiles: Sequence[float] = LEVELS,
+    folds: int = 5,
+    max_rows: int = 5_000,
+    random_state: int = 0,
+    n_jobs: int = 1,
+    output: str | os.PathLike[str] | None = None,
+    replace: bool = False,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare all methods that apply to censored rows, and recommend one.
+
+    Every method is fitted `folds` times and predicts the rows that it did not see. Its loss is Powell's
+    ρ_θ(y − min(cap, q̂)) for known thresholds, the tilted loss weighted by δ/Ĝ(y−) for flags, the log score
+    for intervals, and the tilted loss where nothing is censored. The recommended method is the simplest whose
+    loss is within one standard error of the lowest. Rows are assumed to be exchangeable: for time series the
+    losses are too good.
+
+    Parameters
+    ----------
+    X : frame, mapping of columns, path of a CSV or Parquet file, or array of shape (n, columns)
+        Texts become groups; gaps in numbers are filled with the median and marked.
+    y, threshold, censored, lower, upper
+        As in `fit`; each may also be the name of a column of X, which is then no feature. A row without y is
+        left out; a gap in `threshold`, `lower` or `upper` means no limit.
+    side : {"right", "left", "both"}
+        As in `CensoredQuantileRegressor`.
+    features : sequence of str, optional
+        Columns to predict from; all others by default.
+    methods : sequence of str, optional
+        Names of `METHODS` to compare; all that apply by default.
+    quantiles : sequence of float
+        Levels to predict, and over which losses are averaged.
+    folds : int
+    max_rows : int
+        Of a larger table this many rows are drawn.
+    random_state : int
+        Draws rows and folds, and starts the methods.
+    n_jobs : int
+        Number of worker processes; −1 for one per core.
+    output : path, optional
+        Keep finished fits in this folder, so that an interrupted comparison goes on where it was.
+    replace : bool
+        Replace another comparison in that folder.
+    progress : bool, optional
+        Show a progress bar. By default only in a terminal, when it takes long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmet import compare
+    >>> random = np.random.default_rng(0)
+    >>> x, cap = random.normal(size=200), 1 + random.normal(size=200)
+    >>> y = np.minimum(x + random.normal(size=200), cap)
+    >>> found = compare({"x": x}, y, threshold=cap, methods=["Tobit", "Kaplan–Meier"], folds=2)
+    >>> found.recommended
+    'Tobit'
+    """
+    from unmet.runs import available_cores
+
+    columns = columns_of(X)
+    given = {"y": y, "threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+    told, used = _told(given, columns, side)
+    rows, notes = _rows(told, len(next(iter(columns.values()))), max_rows, random_state)
+    told = {name: values[rows] for name, values in told.items()}
+    table = encode(_features({name: v[rows] for name, v in columns.items()}, features, used), features)
+    observed = observe(side=side, **told)
+    _check_size(observed, folds, quantiles)
+    chosen, left_out = _applying(table, observed, methods)
+    levels = tuple(sorted({*(float(level) for level in quantiles)}))
+    fold = split(observed.censored, folds, random_state)
+    tasks = {
+        (method, number): Task(method, table.X, told, fold == number, levels, observed.side, random_state)
+        for method in chosen
+        for number in range(folds)
+    }
+    jobs = available_cores() if n_jobs == -1 else n_jobs
+    held = dict(_predict(tasks, jobs, output, replace, progress))
+    found = {}
+    for method in chosen:
+        parts = [held[method, number] for number in range(folds)]
+        failed = [part.failure for part in parts if part.failure]
+        if failed:
+            left_out[method.name] = f"failed: {failed[0]}"
+            continue
+        predicted = np.empty((len(observed), len(levels)))
+        for number, part in enumerate(parts):
+            predicted[fold == number] = part.quantiles
+        note = next((part.warning for part in parts if part.warning), "")
+        seconds = float(np.median([part.seconds for part in parts]))
+        found[method] = (measure(observed, predicted, levels), seconds, note)
+    if not found:
+        raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
+    lines = make_lines(found)
+    name, sentence = recommend(lines, found)
+    return Comparison(
+        lines,
+        name,
+        sentence,
+        left_out,
+        (*notes, *table.notes),
+        LOSS_NAMES[observed.kind],
+        len(observed),
+        table.names,
+        float(observed.censored.mean()),
+        levels,
+        folds,
+    )
+
+
+def _told(
+    given: dict[str, Any], columns: dict[str, NDArray[Any]], side: str
+) -> tuple[dict[str, NDArray[Any]], set[str]]:
+    """Return what is known of the target, one entry per row, and the columns that hold it."""
+    rows = len(next(iter(columns.values())))
+    used: set[str] = set()
+
+    def one(name: str, value: Any) -> NDArray[Any]:
+        if isinstance(value, str):
+            if value not in columns:
+                raise ValueError(f"{name}={value!r} is no column; there are {', '.join(columns)}")
+            used.add(value)
+            value = columns[value]
+        found = np.asarray(value)
+        if name != "censored":
+            try:
+                found = np.asarray([np.nan if v is None else v for v in found.ravel()], float).reshape(
+                    found.shape
+                )
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"{name} must hold numbers: write them with a point, without units"
+                ) from None
+        return np.full(rows, found) if found.ndim == 0 else found
+
+    told = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "threshold" and side == "both" and isinstance(value, (tuple, list)) and len(value) == 2:
+            told[name] = np.column_stack([one(name, part) for part in value])
+        else:
+            told[name] = one(name, value)
+        if len(told[name]) != rows:
+            raise ValueError(f"{name} must have one entry per row of X ({rows}), got {len(told[name])}")
+    if "y" not in told and not {"lower", "upper"} <= set(told):
+        raise ValueError("y must be given, or lower and upper")
+    _fill(told, side)
+    return told, used
+
+
+def _fill(told: dict[str, NDArray[Any]], side: str) -> None:
+    """Turn gaps into open ends: CSV files have no infinity."""
+    open_end = {"threshold": -np.inf if side == "left" else np.inf, "lower": -np.inf, "upper": np.inf}
+    for name, end in open_end.items():
+        if name in told and told[name].ndim == 1:
+            told[name] = np.where(np.isnan(told[name]), end, told[name])
+    if "threshold" in told and told["threshold"].ndim == 2:
+        limits = told["threshold"]
+        told["threshold"] = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
+    if "censored" in told and told["censored"].dtype.kind == "O":
+        raise ValueError("censored must be true or false, or 1 or 0, in every row: it has texts or gaps")
+
+
+def _rows(
+    told: dict[str, NDArray[Any]], rows: int, most: int, seed: int
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the rows to use: those that tell something, and at most so many."""
+    notes = []
+    if "y" in told:
+        known = np.flatnonzero(~np.isnan(told["y"]))
+    else:
+        known = np.flatnonzero(np.isfinite(told["lower"]) | np.isfinite(told["upper"]))
+    if len(known) < rows:
+        notes.append(f"Left out: {rows - len(known):,} rows that say nothing of the target.")
+    if len(known) > most:
+        notes.append(f"Used: {most:,} of {len(known):,} rows, drawn at random.")
+        known = np.sort(np.random.default_rng([seed, 1]).permutation(known)[:most])
+    return known, notes
+
+
+def _features(
+    columns: dict[str, NDArray[Any]], features: Sequence[str] | None, used: set[str]
+) -> dict[str, NDArray[Any]]:
+    if features is None:
+        return {name: values for name, values in columns.items() if name not in used}
+    for name in features:
+        if name not in columns:
+            raise ValueError(f"features: {name!r} is no column; there are {', '.join(columns)}")
+        if name in used:
+            raise ValueError(f"features: {name!r} holds the target or its censoring: leave it out")
+    return {name: columns[name] for name in features}
+
+
+def _check_size(observed: Observed, folds: int, quantiles: Sequence[float]) -> None:
+    if not isinstance(folds, int) or not 2 <= folds <= 20:
+        raise ValueError(f"folds must be a whole number from 2 to 20, not {folds!r}")
+    if not len(quantiles) or not all(0 < level < 1 for level in quantiles):
+        raise ValueError(f"quantiles must lie strictly between 0 and 1, not {quantiles!r}")
+    if len(observed) < _FEWEST_ROWS:
+        raise ValueError(
+            f"X has {len(observed)} rows that tell something of the target: at least {_FEWEST_ROWS} are "
+            "needed to tell methods apart"
+        )
+    if observed.kind == "flags" and observed.censored.all():
+        raise ValueError("censored: every row is censored, so that no method can be measured")
+
+
+def _applying(
+    table: Encoded, observed: Observed, names: Sequence[str] | None
+) -> tuple[list[Method], dict[str, str]]:
+    """Return the methods to compare, and why others are left out."""
+    known = {method.name: method for method in METHODS}
+    wrong = [name for name in names or () if name not in known]
+    if wrong:
+        raise ValueError(f"methods: there is no {wrong[0]!r}; choose from {', '.join(known)}")
+    chosen, left_out = [], {}
+    for method in METHODS if names is None else [m for m in METHODS if m.name in names]:
+        reason = why_not(method, table.X, observed)
+        if reason is None or (names is not None and reason.endswith("all the same")):
+            chosen.append(method)
+        else:
+            left_out[method.name] = reason
+    if not chosen:
+        raise ValueError(f"methods: {', '.join(left_out)}: {next(iter(left_out.values()))}")
+    return chosen, left_out
+
+
+def _predict(
+    tasks: dict[tuple[Method, int], Task],
+    jobs: int,
+    output: str | os.PathLike[str] | None,
+    replace: bool,
+    shown: bool | None,
+) -> Iterator[tuple[tuple[Method, int], Held]]:
+    """Yield the predictions of every task; those that the folder holds are not made again."""
+    from unmet.runs import progress, run_shards
+
+    with progress(len(tasks), "compare", "fits", shown=shown) as bar:
+        if output is None:
+            keys = list(tasks)
+            for index, held in run_shards(predict_held, list(tasks.values()), jobs=jobs):
+                bar.advance()
+                yield keys[index], held
+            return
+        from unmet.comparison._kept import Kept
+
+        with Kept(output, _digest(tasks), replace) as kept:
+            missing = []
+            for key in tasks:
+                if (found := kept.find(*key)) is None:
+                    missing.append(key)
+                else:
+                    bar.advance()
+                    yield key, found
+            for index, held in run_shards(predict_held, [tasks[key] for key in missing], jobs=jobs):
+                kept.keep(*missing[index], held)
+                bar.advance()
+                yield missing[index], held
+
+
+def _digest(tasks: dict[tuple[Method, int], Task]) -> str:
+    """Return one checksum of the rows, folds and levels that all tasks share."""
+    some = next(iter(tasks.values()))
+    found = hashlib.sha256(repr((some.levels, some.side, some.seed, some.X.shape)).encode())
+    folds = [task.held for (method, _), task in tasks.items() if method is some.method]
+    for part in (some.X, *folds, *(some.told[name] for name in _TOLD if name in some.told)):
+        found.update(np.ascontiguousarray(part).tobytes())
+    return found.hexdigest()

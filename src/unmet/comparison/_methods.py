@@ -1,0 +1,126 @@
+"""The methods that are compared, as data, from simple to complex; and why one does not apply."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.censoring import Distribution, Observed, kaplan_meier
+
+Floats = NDArray[np.float64]
+LEVELS = (0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
+# Powell's search takes minutes beyond this many rows.
+_MOST_POWELL = 2_000
+_MOST_CONTINUOUS, _FEW_VALUES = 3, 5
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: the class of this package, and the settings that differ from its defaults."""
+
+    name: str
+    estimator: str
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def code(self) -> str:
+        """How to call it."""
+        if self.estimator == "KaplanMeier":
+            return "unmet.censoring.kaplan_meier"
+        given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        return f"{self.estimator}({given})"
+
+    def make(self, quantiles: tuple[float, ...], side: str, seed: int) -> Any:
+        """Return the unfitted estimator."""
+        if self.estimator == "KaplanMeier":
+            return KaplanMeier(quantiles, side)
+        from unmet import estimators
+
+        return getattr(estimators, self.estimator)(
+            quantiles=quantiles, side=side, random_state=seed, **self.settings
+        )
+
+
+# In the order of simplicity: among methods of equal loss the first is recommended.
+METHODS = (
+    Method("Kaplan–Meier", "KaplanMeier"),
+    Method("Tobit", "TobitRegressor"),
+    Method("Portnoy", "LinearCensoredQuantiles", {"method": "portnoy"}),
+    Method("Peng–Huang", "LinearCensoredQuantiles", {"method": "peng-huang"}),
+    Method("Powell", "LinearCensoredQuantiles", {"method": "powell", "n_restarts": 5}),
+    Method("Wang–Wang", "LinearCensoredQuantiles", {"method": "wang-wang"}),
+    Method("default", "CensoredQuantileRegressor"),
+    Method("inverse weights", "CensoredQuantileRegressor", {"loss": "ipcw"}),
+    Method("Tobit, skewed", "TobitRegressor", {"scale": "network", "shape": "sinh-arcsinh"}),
+    Method("forest", "CensoredQuantileForest"),
+    Method("booster", "CensoredQuantileBooster"),
+    Method("MLP", "CensoredQuantileRegressor", {"network": "mlp"}),
+)
+
+
+def why_not(method: Method, X: Floats, observed: Observed) -> str | None:
+    """Return why a method has no answer for such rows; None if it has one."""
+    kind = observed.kind
+    exact = method.settings.get("method")
+    two_sided = observed.side == "both" and bool(observed.censored.any())
+    same_side = "needs rows that are all open on the same side"
+    if method.estimator in ("KaplanMeier", "CensoredQuantileForest", "CensoredQuantileBooster") and two_sided:
+        return same_side
+    if method.estimator == "CensoredQuantileBooster" and find_spec("lightgbm") is None:
+        return "needs LightGBM: pip install 'unmet[boosting]'"
+    if exact == "powell" and kind in ("flags", "intervals"):
+        return "needs the threshold of every row, also where it was not reached"
+    if exact in ("peng-huang", "powell", "wang-wang") and kind == "none":
+        return "is Portnoy's method where nothing is censored"
+    if exact == "powell" and len(observed) > _MOST_POWELL:
+        return f"takes minutes beyond {_MOST_POWELL:,} rows; name it to compare it all the same"
+    if exact in ("portnoy", "peng-huang", "wang-wang") and two_sided:
+        return same_side
+    if exact == "wang-wang" and (wide := _continuous(X)) > _MOST_CONTINUOUS:
+        return f"takes at most {_MOST_CONTINUOUS} continuous columns, and there are {wide}"
+    if method.settings.get("loss") == "ipcw":
+        return _why_not_weighted(observed, two_sided, same_side)
+    return None
+
+
+def _why_not_weighted(observed: Observed, two_sided: bool, same_side: str) -> str | None:
+    if two_sided:
+        return same_side
+    if not observed.censored.any():
+        return "is the default where nothing is censored"
+    limits = observed.threshold[np.isfinite(observed.threshold)]
+    if observed.known and np.ptp(limits) == 0:
+        return "needs a chance to see every value, and one cap hides all beyond it"
+    return None
+
+
+def _continuous(X: Floats) -> int:
+    return sum(len(np.unique(column)) > _FEW_VALUES for column in X.T)
+
+
+class KaplanMeier:
+    """The distribution of all rows alike: what a method must beat to have learnt from the columns."""
+
+    def __init__(self, quantiles: tuple[float, ...], side: str) -> None:
+        self.levels, self.sign = quantiles, -1.0 if side == "left" else 1.0
+
+    def fit(self, X: Floats, y: Any = None, *, lower: Any = None, upper: Any = None, **told: Any) -> Any:
+        from unmet.censoring import observe
+
+        side: Any = "left" if self.sign < 0 else "right"
+        seen = observe(y, lower=lower, upper=upper, side=side, **told)
+        if seen.side == "left":
+            seen, self.sign = seen.mirrored(), -1.0
+        self.found: Distribution = kaplan_meier(seen.observed, seen.censored)
+        self.largest = float(seen.observed.max())
+        return self
+
+    def predict_quantiles(self, X: Floats, quantiles: tuple[float, ...] | None = None) -> Floats:
+        """Return the quantiles; one that is not identified is the largest value, a bound."""
+        asked = np.asarray(self.levels if quantiles is None else quantiles)
+        inner = asked if self.sign > 0 else 1 - asked
+        values = [min(self.found.level(level), self.largest) for level in inner]
+        return np.tile(self.sign * np.asarray(values), (len(X), 1))

@@ -1,0 +1,238 @@
+"""What networks share: parameters of architecture and training, fitting by the trainer, files."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unmet.censoring import Observed, Side, observe
+from unmet.estimators._base import CensoredRegressor, Floats
+from unmet.estimators._checks import check_mask, check_seed, refuse_two_sided, warn_all_censored
+from unmet.estimators._choices import Auto, NetworkName, Schedule
+from unmet.estimators._fitted import Fitted, Member
+from unmet.estimators._prepare import Prepared, prepare
+from unmet.estimators._programs import model_spec
+from unmet.estimators._scaling import Scaling
+from unmet.estimators._settings import Settings, check_network, check_quantiles, check_training
+from unmet.networks import Activation, Initialiser, layout, split
+from unmet.training import Trained, train
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NetworkRegressor(CensoredRegressor):
+    """Base of the estimators that train networks. A subclass turns its parameters into `Settings`."""
+
+    __metadata_request__fit = {"validation": True}  # noqa: RUF012
+
+    # what to predict
+    quantiles: Sequence[float] = (0.05, 0.5, 0.95)
+    side: Side = "right"
+    # which model
+    network: NetworkName | Callable[..., Any] = "linear"
+    hidden: Sequence[int] = (64, 64)
+    units: int = 32
+    sequence: tuple[int, int] | None = None
+    activation: Activation | None = None
+    dropout: float = 0.0
+    fit_intercept: bool = True
+    # what to minimise
+    l2: float | Auto = "auto"
+    # how to train
+    learning_rate: float | Auto = "auto"
+    schedule: Schedule = "cosine"
+    max_epochs: int | None = None
+    patience: int | Auto | None = "auto"
+    validation_fraction: float = 0.2
+    batch_size: int | Auto | None = "auto"
+    clip_norm: float | None = 1.0
+    n_restarts: int = 1
+    initialiser: Initialiser = "neutral"
+    standardise: bool = True
+    # housekeeping
+    random_state: Any = None
+    progress: bool | None = None
+
+    @abstractmethod
+    def _settings(self) -> Settings:
+        """Return the checked parameters."""
+
+    def _checked(self, automatic: Mapping[str, Any] | None = None, **own: Any) -> Settings:
+        """Return the checked parameters of all networks, and a subclass's own.
+
+        `automatic` has the numbers that stand for "auto" until the data are known.
+        """
+        shape = (self.hidden, self.units, self.activation, self.dropout, self.sequence)
+        given = dict(vars(self))
+        given.update({name: value for name, value in (automatic or {}).items() if given[name] == "auto"})
+        return Settings(
+            quantiles=check_quantiles(self.quantiles),
+            network=check_network(self.network, *shape),
+            **own,
+            **check_training(given),
+        )
+
+    def _check_parameters(self) -> None:
+        self._settings()
+
+    def fit(  # type: ignore[override]
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        threshold: ArrayLike | None = None,
+        censored: ArrayLike | None = None,
+        validation: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+    ) -> Self:
+        self._check_parameters()
+        told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        rows, observed, weight = self._observe(X, y, sample_weight, **told)
+        mask = None if validation is None else check_mask(validation, len(observed))
+        self._fit_observed(rows, observed, weight, check_seed(self.random_state), mask)
+        return self
+
+    fit.__doc__ = (CensoredRegressor.fit.__doc__ or "").replace(
+        "        sample_weight :",
+        """        validation : boolean array of shape (n,), optional
+            Rows that only decide when to stop; `fit` does not train on them.
+        sample_weight :""",
+    )
+
+    def _fit_observed(
+        self, X: Floats, observed: Observed, weight: Floats | None, seed: int, validation: Any = None
+    ) -> None:
+        from unmet.runs import progress
+
+        settings = self._settings()
+        prepared = self._prepare(settings, X, observed, weight, validation, seed)
+        results = {}
+        with progress(len(prepared.jobs), "fit", "network", shown=self.progress) as bar:
+            for tag, trained in train(prepared.jobs):
+                results[tag] = trained
+                bar.advance(1)
+        self._finish(prepared, results, settings)
+
+    def _prepare(
+        self, settings: Settings, X: Floats, observed: Observed, weight: Any, mask: Any, seed: int
+    ) -> Prepared:
+        """Return the training jobs for checked rows."""
+        if observed.side != settings.side:
+            settings = replace(settings, side=observed.side)
+        if observed.censored.all():
+            warn_all_censored(observed)
+        if settings.loss == "ipcw":
+            X, observed, weight, mask = self._weigh(X, observed, weight, mask, settings, seed)
+        return prepare(X, observed, weight, mask, settings, seed)
+
+    def _weigh(
+        self, X: Any, observed: Observed, weight: Any, mask: Any, settings: Settings, seed: int
+    ) -> tuple[Any, Observed, Any, Any]:
+        """Return the uncensored rows with the inverse of their chance to be seen as weights."""
+        from unmet.estimators._inverse_weights import inverse_weights
+
+        refuse_two_sided(observed, "loss='ipcw'", "loss='censored'")
+        if observed.censored.all():
+            raise ValueError("loss='ipcw' needs uncensored rows, and every row is censored")
+        seen = observed.mirrored() if observed.side == "left" else observed
+        weights, self.ipcw_ = inverse_weights(
+            np.asarray(X, np.float64), seen, weight, settings.censoring, seed
+        )
+        rows = ~observed.censored
+        exact = observe(observed.observed[rows], threshold=None, side=settings.side)
+        return X[rows], exact, weights[rows], None if mask is None else mask[rows]
+
+    def _finish(
+        self, prepared: Prepared, results: dict[tuple[int, int], Trained], settings: Settings
+    ) -> Self:
+        """Keep the best restart of every network."""
+        members, histories = [], []
+        for group in range(1 + max(group for group, _ in results)):
+            restarts = [(result.loss, tag) for tag, result in results.items() if tag[0] == group]
+            # NaN loses to any finite loss; ties go to the first start.
+            _, tag = min(restarts, key=lambda item: (not np.isfinite(item[0]), item[0], item[1]))
+            job = next(job for job in prepared.jobs if job.tag == tag)
+            best = results[tag]
+            if not np.isfinite(best.weights).all():
+                raise ValueError(
+                    "training diverged: lower learning_rate, set clip_norm, or keep standardise=True"
+                )
+            members.append(Member(job.spec.model, prepared.members[group], best.weights))
+            histories.append(
+                {"loss": best.history[:, 0], "validation_loss": best.history[:, 1]}
+                if job.spec.stop_rows
+                else {"loss": best.history[:, 0]}
+            )
+        scaling, side = prepared.scaling, prepared.side
+        self.fitted_ = Fitted(tuple(members), scaling, settings.monotone, settings.parametric, side)
+        self.history_ = histories[0] if settings.joint and len(histories) == 1 else histories
+        self.n_iter_ = max(len(history["loss"]) for history in histories)
+        return self
+
+    def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        fitted = self.fitted_
+        arrays = {"x_center": fitted.scaling.x_center, "x_scale": fitted.scaling.x_scale}
+        for index, member in enumerate(fitted.members):
+            for name, array in split(member.spec, member.weights).items():
+                arrays[f"member{index}.{name}"] = array
+        config = {
+            "levels": [list(member.levels) for member in fitted.members],
+            "y_center": float(fitted.scaling.y_center),
+            "y_scale": float(fitted.scaling.y_scale),
+            "epochs": int(self.n_iter_),
+            "side": fitted.side,
+        }
+        return config, arrays
+
+    def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        if config["side"] not in get_args(Side):
+            raise ValueError(f"unknown side {config['side']!r}")
+        settings = replace(self._settings(), side=config["side"])
+        columns = config["columns"]
+        members = []
+        for index, levels in enumerate(config["levels"]):
+            spec = model_spec(settings, columns, tuple(levels))
+            plan = layout(spec)
+            found = [arrays.pop(f"member{index}.{name}") for name in plan.names]
+            fitting = [array.shape == shape for array, shape in zip(found, plan.shapes)]
+            if not all(fitting) or any(array.dtype != np.float32 for array in found):
+                raise ValueError("the shapes of the weights do not match the parameters")
+            members.append(Member(spec, tuple(levels), np.concatenate([array.ravel() for array in found])))
+        units = arrays.pop("x_center"), arrays.pop("x_scale")
+        if any(array.shape != (columns,) or array.dtype != np.float64 for array in units):
+            raise ValueError("the units of the columns do not match the parameters")
+        scaling = Scaling(*units, config["y_center"], config["y_scale"])
+        self.fitted_ = Fitted(tuple(members), scaling, settings.monotone, settings.parametric, settings.side)
+        self.n_iter_ = config["epochs"]
+
+    @property
+    def coef_(self) -> Floats:
+        """Slopes of a linear network with head="free", in the user's units, shape (K, columns)."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """Intercepts of a linear network with head="free", shape (K,)."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[Floats, Floats]:
+        fitted = self._fitted()
+        spec = fitted.members[0].spec
+        if spec.network.kind != "linear" or spec.head != "free":
+            raise AttributeError("coef_ and intercept_ exist only for network='linear' with head='free'")
+        parts = [split(spec, member.weights) for member in fitted.members]
+        weight = np.concatenate([part["body.layers[0].weight"] for part in parts]).astype(np.float64)
+        scaling = fitted.scaling
+        slopes = weight[:, : self.n_features_in_] * (scaling.y_scale / scaling.x_scale)
+        bias = np.zeros(len(weight))
+        if spec.intercept:
+            bias = np.concatenate([part["body.layers[0].bias"] for part in parts]).astype(np.float64)
+        bias = scaling.y_center + scaling.y_scale * bias - slopes @ scaling.x_center
+        if fitted.side == "left":
+            slopes, bias = -slopes[::-1], -bias[::-1]
+        asked = [fitted.levels.index(level) for level in check_quantiles(self.quantiles)]
+        return slopes[asked], bias[asked]  # the fit may include a grid of other levels

@@ -1,0 +1,136 @@
+"""Which program trains a problem: model, padded shapes, epochs, and penalties that follow from its size."""
+
+from dataclasses import replace
+from functools import lru_cache
+from math import ceil, gcd
+
+from unmet.estimators._settings import Settings
+from unmet.networks import LocationScale, ModelSpec, NetworkSpec
+from unmet.training import ProgramSpec, padded_batches, padded_columns, padded_rows, slots
+
+# batch_size="auto": full batch up to this many rows, then mini-batches of _AUTO_BATCH. Linear location–scale
+# models are as accurate from mini-batches much earlier, at a sixth of the cost.
+_FULL_BATCH_ROWS, _FULL_LINEAR_ROWS = 16384, 4096
+_AUTO_BATCH = 2048
+# If max_epochs is None: gradient steps, but at least so many epochs. Automatic mini-batches of linear
+# location–scale models take more steps; their epochs stop adding anything after the last number of steps.
+_AUTO_STEPS, _LEAST_EPOCHS = 2000, 10
+_LINEAR_STEPS, _MOST_LINEAR_STEPS = 3000, 10_000
+_FOLD_EPOCHS = 200
+# Automatic penalties. A linear network's is this times columns per row: right if all of y is signal, and
+# too weak to do harm otherwise.
+_LINEAR_L2, _MLP_L2 = 0.5, 0.001
+# Below this many rows the ridge of a scale network grows.
+_RIDGE_ROWS = 300
+
+
+def fitted_levels(settings: Settings, kind: str) -> tuple[float, ...]:
+    """Return the levels to fit: the requested ones, and a grid if the model needs one."""
+    levels = set(settings.quantiles)
+    if isinstance(settings.head, LocationScale):
+        levels |= set(settings.head.grid)
+    elif kind in ("flags", "intervals") and settings.loss == "censored" and isinstance(settings.head, str):
+        levels |= set(LocationScale().grid)
+    return tuple(sorted(levels))
+
+
+def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
+    """Return the network for this many columns. By default an LSTM reads all, one feature per step."""
+    if network.kind != "lstm":
+        return network
+    steps, features = network.sequence
+    if steps == 0:
+        steps, features = columns, 1
+    if steps * features > columns:
+        raise ValueError(
+            f"sequence=({steps}, {features}) needs {steps * features} columns, but X has {columns}: "
+            "shorten sequence or add columns"
+        )
+    return replace(network, sequence=(steps, features))
+
+
+def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> ModelSpec:
+    """Return the model for data with this many columns."""
+    network = complete_network(settings.network, columns)
+    padded = padded_columns(columns) if network.kind in ("linear", "mlp") else columns
+    negated = settings.side == "left" and settings.initialiser == "ones"
+    return ModelSpec(
+        network,
+        settings.head,
+        padded,
+        len(levels),
+        settings.initialiser,
+        settings.intercept,
+        negated,
+        levels if isinstance(settings.head, LocationScale) else (),
+    )
+
+
+@lru_cache(maxsize=4096)
+def program_spec(
+    settings: Settings,
+    objective: str,
+    two_sided: bool,
+    columns: int,
+    rows: int,
+    stop_rows: int,
+    levels: tuple[float, ...],
+    folds: int,
+) -> tuple[ProgramSpec, int]:
+    """Return the program for a problem of this shape, and its number of epochs."""
+    model = model_spec(settings, columns, levels)
+    if full_batch(settings, rows):
+        batches, size = 1, padded_rows(rows)
+    else:
+        size = _AUTO_BATCH if settings.batch_size == "auto" else int(settings.batch_size or 0)
+        batches = padded_batches(ceil(rows / size))
+    steps = max(_AUTO_STEPS, _LEAST_EPOCHS * batches)
+    if batches > 1 and settings.batch_size == "auto" and _linear_default(settings):
+        steps = min(max(_LINEAR_STEPS, steps), _MOST_LINEAR_STEPS)
+    epochs = settings.max_epochs or ceil(steps / batches)
+    if folds > 1:
+        epochs = _FOLD_EPOCHS
+    spec = ProgramSpec(
+        model=model,
+        objective=objective,
+        rows=size * batches,
+        stop_rows=padded_rows(stop_rows) if stop_rows else 0,
+        batches=batches,
+        segments=gcd(size, 16) if batches > 1 else 1,
+        slots=slots(size, _activations(model)),
+        schedule=settings.schedule,
+        smoothing=float(settings.smoothing),
+        two_sided=two_sided,
+    )
+    return spec, epochs
+
+
+def full_batch(settings: Settings, rows: int) -> bool:
+    batch = settings.batch_size
+    if batch == "auto":
+        return rows <= (_FULL_LINEAR_ROWS if _linear_default(settings) else _FULL_BATCH_ROWS)
+    return not isinstance(batch, int) or batch >= rows
+
+
+def _linear_default(settings: Settings) -> bool:
+    return settings.network.kind == "linear" and isinstance(settings.head, LocationScale)
+
+
+def find_l2(settings: Settings, columns: int, rows: int) -> float:
+    if not settings.auto_l2 or not isinstance(settings.head, LocationScale):
+        return settings.l2
+    return {"linear": _LINEAR_L2 * columns / rows, "mlp": _MLP_L2}.get(settings.network.kind, 0.0)
+
+
+def find_scale_ridge(settings: Settings, rows: int) -> float:
+    if not isinstance(settings.head, LocationScale):
+        return 0.0
+    return settings.head.scale_ridge * max(1.0, _RIDGE_ROWS / rows)
+
+
+def _activations(model: ModelSpec) -> int:
+    """Return the number of floats that one row keeps alive in a training step."""
+    network = model.network
+    body = model.columns + sum(network.hidden) + 2 * network.units * network.sequence[0]
+    scale = sum(model.head.scale_hidden) if isinstance(model.head, LocationScale) else 0
+    return body + scale + 3 * model.levels

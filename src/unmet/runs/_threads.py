@@ -1,0 +1,46 @@
+"""A function over many items in threads of this process, for work that releases Python's lock."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_threads(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int = 1,
+    stop: Callable[[], object] = lambda: None,
+) -> Iterator[Result]:
+    """Yield the results in the order of the items; at most `2 * jobs` of them wait in memory.
+
+    If a call fails or this process is interrupted, `stop` is called before the other threads are awaited.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2, -3], jobs=2))
+    [1, 2, 3]
+    """
+    if jobs == 1:
+        yield from map(function, items)
+        return
+    source = iter(items)
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            waiting.extend(pool.submit(function, item) for item in islice(source, 2 * jobs))
+            while waiting:
+                result = waiting.popleft().result()
+                waiting.extend(pool.submit(function, item) for item in islice(source, 1))
+                yield result
+        except BaseException as error:
+            if waiting or not isinstance(error, GeneratorExit):  # else all are done
+                stop()
+            raise
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,93 @@
+"""`unmet compare` as a user calls it: a table of one's own, a recommendation, files, one-line errors."""
+
+import json
+
+import numpy as np
+import pytest
+from cli_tools import call
+
+from unmet.tables import write_columns
+
+FAST = ("--methods", "Kaplan–Meier,Portnoy", "--folds", "2", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def sales(tmp_path_factory):
+    """A table of lost sales: texts, gaps, a date, and an id."""
+    random = np.random.default_rng(1)
+    n = 150
+    price = random.uniform(1, 5, n)
+    stock = random.integers(5, 15, n)
+    sold = np.minimum(np.round(14 - 2 * price + 2 * random.normal(size=n)), stock)
+    lines = ["date,shop,price,stock,sold"]
+    for row in range(n):
+        told = "" if row == 7 else f"{price[row]:.2f}"
+        lines.append(
+            f"2026-01-{1 + row % 28:02d},{'north' if row % 3 else 'south'},{told},{stock[row]},{sold[row]:g}"
+        )
+    path = tmp_path_factory.mktemp("sales") / "sales.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = ["compare", sales, "--y", "sold", "--threshold", "stock", *FAST, "-o", tmp_path / "out"]
+    assert call(*asked) == 0
+    told = capsys.readouterr().out
+    assert "Use LinearCensoredQuantiles(method='portnoy')" in " ".join(told.split())
+    assert "Left out: date: holds times" in told
+    assert "price (1)" in told
+    table = [one for one in told.splitlines() if one.startswith(("Portnoy", "Kaplan–Meier"))]
+    assert len(table) == 2
+    assert all(len(one.rstrip()) <= 80 for one in told.splitlines())
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"comparison.csv", "comparison.json", "comparison.png", "comparison.svg", "run.json"} <= names
+    assert call(*asked, "--json") == 0  # goes on with what is there
+    found = json.loads(capsys.readouterr().out)
+    assert found["recommended"] == "Portnoy"
+    assert found["columns"] == ["shop = south", "price", "price is missing"]
+
+
+def test_events_are_the_opposite_of_flags(tmp_path, capsys):
+    random = np.random.default_rng(2)
+    x = random.normal(size=100)
+    flags, noise = random.uniform(size=100) < 0.3, random.normal(size=100)
+    path = write_columns(
+        tmp_path / "t.parquet", {"x": x, "time": x + random.normal(size=100), "seen": ~flags}
+    )
+    lines = []
+    for option, column in (("--event", ~flags), ("--censored", flags)):
+        table = {"x": x, "time": x + noise, "flag": column.astype(int)}
+        path = write_columns(tmp_path / f"{option}.parquet", table)
+        asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / option)
+        assert call(*asked) == 0
+        lines.append(json.loads(capsys.readouterr().out)["lines"])
+    assert [one["loss"] for one in lines[0]] == [one["loss"] for one in lines[1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--y", "sales"), "--y 'sales' is no column; there are date, shop, price, stock, sold"),
+        (("--y", "sold", "--threshold", "cap"), "--threshold 'cap' is neither a number nor a column"),
+        (("--y", "sold", "--event", "alive"), "--event 'alive' is no column"),
+        (("--y", "sold", "--event", "shop"), "--event must be true or false"),
+        (("--y", "sold", "--features", "date"), "--features: column 'date' holds times"),
+        ((), "--y must be given, or lower and upper"),
+        (("--y", "shop"), "--y must hold numbers"),
+    ],
+)
+def test_errors_are_one_line_that_names_the_option(sales, tmp_path, capsys, options, words):
+    assert call("compare", sales, *options, "-o", tmp_path / "out") == 1
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
+
+
+def test_a_file_that_is_no_table(tmp_path, capsys):
+    assert call("compare", tmp_path / "none.csv", "--y", "y") == 1
+    assert "does not exist" in capsys.readouterr().err
+    (tmp_path / "bad.parquet").write_bytes(b"no")
+    assert call("compare", tmp_path / "bad.parquet", "--y", "y") == 1
+    assert capsys.readouterr().err.count("\n") == 1

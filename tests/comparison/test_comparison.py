@@ -1,0 +1,191 @@
+"""The comparison as a whole: which methods apply, which one wins, what is kept, what is refused."""
+
+import numpy as np
+import pytest
+
+import unmet
+from unmet.censoring import observe
+from unmet.comparison import METHODS, Line, why_not
+from unmet.comparison import _compare as module
+from unmet.comparison._comparison import number, recommend
+from unmet.comparison._measures import Measures
+from unmet.comparison._methods import Method
+
+QUICK = ("Kaplan–Meier", "Portnoy")
+
+
+def rows(n=200, seed=0):
+    random = np.random.default_rng(seed)
+    x = random.normal(size=n)
+    latent, cut = 2 * x + random.normal(size=n), 1.5 + random.normal(size=n)
+    return {"x": x, "noise": random.normal(size=n)}, np.minimum(latent, cut), cut, latent > cut
+
+
+def test_a_method_that_uses_the_columns_wins():
+    X, y, _, flags = rows()
+    found = unmet.compare(X, y, censored=flags, methods=QUICK, folds=3)
+    assert found.recommended == "Portnoy"
+    assert found.recommendation.startswith("Use LinearCensoredQuantiles(method='portnoy')")
+    assert [line.method for line in found.lines] == ["Portnoy", "Kaplan–Meier"]
+    assert found.lines[1].above_best > 3 * found.lines[1].error
+    assert found.frame("polars").height == 2
+    assert found.to_dict()["lines"][0]["method"] == "Portnoy"
+
+
+def test_columns_without_information_are_told():
+    _, y, _, flags = rows()
+    noise = {"noise": np.random.default_rng(9).normal(size=len(y))}
+    found = unmet.compare(noise, y, censored=flags, methods=QUICK, folds=3)
+    assert found.recommended == "Kaplan–Meier"
+    assert "columns tell nothing" in found.recommendation
+
+
+def test_names_of_columns_stand_for_them():
+    X, y, cut, _ = rows()
+    one = unmet.compare(X, y, threshold=cut, methods=QUICK, folds=2)
+    table = {**X, "sold": y, "stock": cut}
+    other = unmet.compare(table, "sold", threshold="stock", methods=QUICK, folds=2)
+    assert other.columns == one.columns == ("x", "noise")
+    assert [line.loss for line in other.lines] == [line.loss for line in one.lines]
+
+
+def test_a_row_without_y_is_left_out_and_a_gap_in_the_threshold_is_no_limit():
+    X, y, cut, _ = rows()
+    gaps, open_end = y.copy(), np.where(np.arange(200) == 5, np.nan, cut)
+    gaps[3] = np.nan
+    found = unmet.compare(X, gaps, threshold=open_end, methods=QUICK, folds=2)
+    assert found.rows == 199
+    assert "1 rows" in found.notes[0]
+
+
+def test_large_tables_are_drawn_from():
+    X, y, _, flags = rows()
+    found = unmet.compare(X, y, censored=flags, methods=QUICK, folds=2, max_rows=100)
+    assert found.rows == 100
+    assert "100 of 200" in found.notes[0]
+
+
+def test_finished_fits_are_not_made_again(tmp_path, monkeypatch):
+    X, y, _, flags = rows()
+    asked = {"censored": flags, "methods": QUICK, "folds": 2, "output": tmp_path / "out"}
+    one = unmet.compare(X, y, **asked)
+    made = []
+
+    def spy(task):
+        made.append(task.method.name)
+        return module.predict_held.__wrapped__(task)
+
+    spy.__wrapped__ = module.predict_held
+    monkeypatch.setattr(module, "predict_held", spy)
+    again = unmet.compare(X, y, **asked)
+    assert made == []
+    assert again == one
+    with pytest.raises(ValueError, match="holds another run"):
+        unmet.compare(X, y + 1, **asked)
+    assert unmet.compare(X, y + 1, replace=True, **{**asked, "methods": ["Kaplan–Meier"]}).lines
+
+
+@pytest.mark.parametrize(
+    ("told", "left_out"),
+    [
+        ({"threshold": 1.0}, {"inverse weights"}),
+        ({"censored": np.arange(60) % 3 == 0}, {"Powell"}),
+        ({}, {"Peng–Huang", "Powell", "Wang–Wang", "inverse weights"}),
+        (
+            {"lower": np.arange(60.0), "upper": np.arange(60.0) + 1},
+            {m.name for m in METHODS} - {"Tobit", "Tobit, skewed", "default", "MLP"},
+        ),
+    ],
+)
+def test_every_method_that_does_not_apply_says_why(told, left_out):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = None if "lower" in told else np.minimum(np.linspace(-2, 2, 60), 1.0)
+    reasons = {method.name: why_not(method, X, observe(y, **told)) for method in METHODS}
+    assert {name for name, reason in reasons.items() if reason} == left_out
+
+
+def test_wide_tables_and_many_rows_leave_out_two_linear_methods():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2100, 4))
+    reasons = {m.name: why_not(m, X, observe(X[:, 0], threshold=1 + X.max())) for m in METHODS}
+    assert "4" in reasons["Wang–Wang"]
+    assert "2,000" in reasons["Powell"]
+
+
+def test_intervals_are_compared_by_log_score():
+    X, y, _, _ = rows(120)
+    low = np.floor(y)
+    found = unmet.compare(X, lower=low, upper=low + 1, methods=["Tobit"], folds=2)
+    assert found.loss_name == "log score"
+    assert "no other method applies" in found.recommendation
+
+
+def line(name, loss, above, error, note=""):
+    return Line(name, f"{name}()", loss, above, error, 1.0, None, None, None, 0, 0.1, note)
+
+
+def scores(**means):
+    rest = (None, None, None, 0)
+    spread = np.linspace(-1, 1, 100)
+    found = {}
+    for name, mean in means.items():
+        measures = Measures(spread, mean + 0 * spread, *rest)
+        found[Method(name, "X")] = (measures, 0.1, "")
+    return found
+
+
+def test_the_simplest_within_one_standard_error_is_recommended():
+    lines = [line("MLP", 0.40, 0.0, 0.0), line("Tobit", 0.41, 0.01, 0.02), line("forest", 0.5, 0.1, 0.02)]
+    name, words = recommend(lines, scores(MLP=1.0, Tobit=1.0, forest=1.0))
+    assert name == "Tobit"
+    assert "one standard error (0.0200)" in words
+    lines[1] = line("Tobit", 0.43, 0.03, 0.02)
+    assert recommend(lines, scores(MLP=1.0, Tobit=1.0, forest=1.0))[0] == "MLP"
+
+
+def test_a_method_that_leaves_quantiles_open_yields_to_one_that_does_not():
+    lines = [line("MLP", 0.40, 0.0, 0.0), line("Portnoy", 0.40, 0.0, 0.0, "quantiles above 0.8 are lost")]
+    assert recommend(lines, scores(MLP=1.0, Portnoy=1.0))[0] == "MLP"
+
+
+def test_a_clear_second_opinion_is_told():
+    lines = [line("Tobit", 0.40, 0.0, 0.0), line("MLP", 0.5, 0.1, 0.02)]
+    assert "log score prefers MLP" in recommend(lines, scores(Tobit=2.0, MLP=1.0))[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0"), (1234.5, "1,234"), (0.01234, "0.0123"), (1e-9, "1.00e-09"), (12.34, "12.3")],
+)
+def test_numbers_are_readable(value, words):
+    assert number(value) == words
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"y": "price"}, "y='price' is no column; there are x, noise"),
+        ({"censored": None, "threshold": "cap"}, "threshold='cap' is no column"),
+        ({"y": None, "censored": None}, "y must be given, or lower and upper"),
+        ({"features": ["z"]}, "features: 'z' is no column"),
+        ({"y": "x", "features": ["x"]}, "features: 'x' holds the target"),
+        ({"methods": ["magic"]}, "methods: there is no 'magic'"),
+        ({"methods": ["Powell"]}, "methods: Powell: needs the threshold"),
+        ({"folds": 1}, "folds must"),
+        ({"quantiles": (0.5, 1.5)}, "quantiles must"),
+        ({"y": [1.0, 2.0]}, "y must have one entry per row"),
+        ({"y": np.array(["1 kg"] * 200, object)}, "y must hold numbers"),
+        ({"censored": np.array(["yes"] * 200, object)}, "censored must be true or false"),
+        ({"censored": np.ones(200, bool)}, "every row is censored"),
+    ],
+)
+def test_wrong_arguments_are_named_with_the_remedy(changed, words):
+    X, y, _, flags = rows()
+    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
+        unmet.compare(X, **{"y": y, "censored": flags, **changed})
+
+
+def test_few_rows_are_refused():
+    X, y, _, flags = rows(40)
+    with pytest.raises(ValueError, match="at least 50"):
+        unmet.compare(X, y, censored=flags)

@@ -1,0 +1,31 @@
+"""Tables of users: signs that differ by country, and rows that do not fit."""
+
+import gzip
+
+import pytest
+
+from unmet.tables import read_any
+
+ROWS = ["a,b,c", *(f"{i},{i % 7}.5,x{i}" for i in range(2000))]
+
+
+def write(path, rows):
+    data = ("\n".join(rows) + "\n").encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["plain.csv", "packed.csv.gz"])
+def test_semicolons_and_decimal_commas_are_read(tmp_path, name):
+    rows = [row.replace(",", ";").replace(".", ",") for row in ROWS]
+    found = read_any(write(tmp_path / name, rows)).columns
+    plain = read_any(write(tmp_path / "commas.csv", ROWS)).columns
+    assert found["b"].dtype == float
+    assert all((found[key] == plain[key]).all() for key in "abc")
+
+
+def test_a_row_with_a_stray_comma_is_named(tmp_path):
+    """DuckDB alone would return the whole file as one row."""
+    rows = [*ROWS[:1500], "1499,1.5,x,y", *ROWS[1501:]]
+    with pytest.raises(ValueError, match="line 1501 has 4 columns, the header 3"):
+        read_any(write(tmp_path / "stray.csv", rows))
