@@ -141,14 +141,7 @@ def jersey_city(folder: Path) -> tuple[Panel, Panel, dict]:
 @pytest.mark.slow
 def test_jersey_city_with_ids_alone_agrees_with_its_feed(tmp_path):
     with_feed, alone, stations = jersey_city(tmp_path)
-    # Empty time alone: how many requests few vehicles serve is another question.
-    grid, truth = (
-        make_grid(
-            Panel({name: held for name, held in panel.columns.items() if name != "reach"}, panel.about),
-            never_available="keep",
-        )
-        for panel in (alone, with_feed)
-    )
+    grid, truth = make_grid(alone, never_available="keep"), make_grid(with_feed, never_available="keep")
     same = np.isin(truth.places, grid.places)
     assert (truth.places[same] == grid.places).all()
     rows = grid.known & truth.known[same]

@@ -22,7 +22,7 @@ _NO_COVARIATES = {
     *("hour", "weekday", "month", "day", "week", "year", "dayofyear", "weekend"),
 }
 
-NO_USE = tuple(_NO_COVARIATES - {*NEEDED, "threshold", "observed", "exposure_low", "exposure_high", "reach"})
+NO_USE = tuple(_NO_COVARIATES - {*NEEDED, "threshold", "observed", "exposure_low", "exposure_high"})
 _MATRICES = ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
 
 
@@ -35,8 +35,7 @@ class Grid:
     places, ds
         Ids (P,) and starts of periods (T,), naive UTC.
     y, exposure, threshold
-        Pickups, share of time in which a request was served, stock that was certainly there (NaN where
-        not known).
+        Pickups, share of time with a vehicle, stock that was certainly there (NaN where not known).
     low, high
         Bounds of the exposure: share of time in which a vehicle surely stood, and that not provably empty.
     censored, known
@@ -190,13 +189,9 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     # Pickups at a place that was never open contradict its feed; a rate cannot rest on them.
     known &= (np.where(known, exposure, 0.0).sum(axis=1) > 0)[:, None] | (y == 0)
     covariates, unused = _covariates(columns, layout)
-    # Few vehicles serve fewer requests than many: what counts is the time in which a request was served.
-    reach = np.clip(matrix("reach", np.nan), 0, exposure)
-    served = np.divide(reach, exposure, out=np.ones(shape), where=np.isfinite(reach) & (exposure > 0))
-    used = np.where(known, np.clip(exposure, 0, 1) * served, 0.0)
-    used = allow_time(used, np.where(known, y, 0.0), by)
+    used = allow_time(np.where(known, np.clip(exposure, 0, 1), 0.0), np.where(known, y, 0.0), by)
     low, high = (
-        np.where(known & np.isfinite(bound), np.clip(bound, 0, 1) * served, used)
+        np.where(known & np.isfinite(bound), np.clip(bound, 0, 1), used)
         for bound in (matrix("exposure_low", np.nan), matrix("exposure_high", np.nan))
     )
     grid = Grid(
