@@ -38,7 +38,7 @@ def lightgbm(drawn: Drawn) -> Floats:
             objective="quantile", alpha=level, n_estimators=500, learning_rate=0.05, verbose=-1, n_jobs=1
         )
         stop = [lgb.early_stopping(30, verbose=False)]
-        model.fit(drawn.X[~held], drawn.y[~held], eval_set=[(drawn.X[held], drawn.y[held])], callbacks=stop)
+        model.fit(drawn.X[~held], drawn.y[~held], eval_X=drawn.X[held], eval_y=drawn.y[held], callbacks=stop)
         columns.append(model.predict(drawn.test))
     return np.stack(columns, axis=1)
 
@@ -115,6 +115,10 @@ def main() -> None:
                         if key not in known and time.process_time() < given.seconds:
                             error = np.abs(fit(drawn) - drawn.truth).mean()
                             known[key] = f"{error:.6g}"
+                    write(known)
+
+
+def write(known: dict[tuple[str, ...], str]) -> None:
     text = io.StringIO()
     packages = ("lightgbm", "quantile-forest", "xgboost-cpu", "numpy")
     text.write("# Errors of programs that are not ours, by benchmarks/outside_methods.py.\n")

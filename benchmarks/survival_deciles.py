@@ -1,6 +1,6 @@
 """Do deciles hold on real survival data? Network, forest and booster, with and without the conformal layer.
 
-    python benchmarks/survival_deciles.py --export DIR     # in an environment with SurvSet, writes tables
+    python benchmarks/survival_deciles.py --export DIR     # in an environment with SurvSet: writes the tables
     python benchmarks/survival_deciles.py --data DIR [--only SET …] [--splits 10]
 
 Each split draws 2,000 rows to fit and calibrate and 1,000 or more to test. A decile counts as held if an
@@ -15,6 +15,7 @@ import csv
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def held(shares: Any) -> int:
     return int(((mean - reach > 0.08) & (mean + reach < 0.12)).sum())
 
 
-def run(path: Path, splits: int, methods: list[str]) -> list[tuple[Any, ...]]:
+def run(path: Path, splits: int, methods: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield one line per method."""
     from unmet import CensoredQuantileBooster, CensoredQuantileForest, CensoredQuantileRegressor, Conformal
     from unmet.comparison._methods import KaplanMeier
 
@@ -74,7 +76,6 @@ def run(path: Path, splits: int, methods: list[str]) -> list[tuple[Any, ...]]:
         "forest": CensoredQuantileForest(random_state=0),
         "booster": CensoredQuantileBooster(random_state=0),
     }
-    lines = []
     for name in methods:
         began = time.process_time()
         shares: dict[str, list[Any]] = {"as fitted": [], "conformal": []}
@@ -97,23 +98,20 @@ def run(path: Path, splits: int, methods: list[str]) -> list[tuple[Any, ...]]:
                     shares[how].append(share)
         mean = {how: np.mean(values) for how, values in losses.items()}
         worst = {how: np.abs(np.mean(values, axis=0) - 0.1).max() for how, values in shares.items()}
-        lines.append(
-            (
-                path.stem,
-                name,
-                splits,
-                min(len(y) - TRAIN, MOST_TEST),
-                f"{flags.mean():.2f}",
-                held(np.array(shares["as fitted"])),
-                held(np.array(shares["conformal"])),
-                f"{worst['as fitted']:.3f}",
-                f"{worst['conformal']:.3f}",
-                f"{mean['conformal'] / mean['Kaplan–Meier']:.3f}",
-                f"{mean['conformal'] / mean['as fitted']:.4f}",
-                f"{time.process_time() - began:.0f}",
-            )
+        yield (
+            path.stem,
+            name,
+            splits,
+            min(len(y) - TRAIN, MOST_TEST),
+            f"{flags.mean():.2f}",
+            held(np.array(shares["as fitted"])),
+            held(np.array(shares["conformal"])),
+            f"{worst['as fitted']:.3f}",
+            f"{worst['conformal']:.3f}",
+            f"{mean['conformal'] / mean['Kaplan–Meier']:.3f}",
+            f"{mean['conformal'] / mean['as fitted']:.4f}",
+            f"{time.process_time() - began:.0f}",
         )
-    return lines
 
 
 HEAD = (
@@ -137,8 +135,9 @@ def main() -> None:
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(HEAD)
     for name in given.only:
-        table.writerows(run(given.data / f"{name}.csv", given.splits, given.methods))
-        sys.stdout.flush()
+        for line in run(given.data / f"{name}.csv", given.splits, given.methods):
+            table.writerow(line)
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

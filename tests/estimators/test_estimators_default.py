@@ -112,3 +112,16 @@ def test_explicit_training_is_one_network(settings):
 def test_only_auto_is_a_word(name):
     with pytest.raises(ValueError, match=name):
         CensoredQuantileRegressor(**{name: "best"}).fit(np.ones((4, 1)), np.arange(4.0))
+
+
+def test_the_shape_is_drawn_to_the_normal_one_where_few_rows_are_exact():
+    from unmet.estimators._programs import find_normal_ridge
+    from unmet.estimators._settings import check_head
+
+    class Settings:
+        head = check_head("location-scale")
+
+    shares = np.array([1.0, 0.2, 0.0])
+    np.testing.assert_allclose(find_normal_ridge(Settings, shares, 100), [0.01, 0.25, 100])
+    Settings.head = "free"
+    assert not find_normal_ridge(Settings, shares, 100).any()

@@ -50,7 +50,7 @@ def make_spec(model, objective, smoothing):
 
 def problem(x, y, cap, censored, far=50.0):
     rows = Rows(*(np.asarray(array, np.float32) for array in (x, y, cap, censored, np.full(ROWS, 1 / ROWS))))
-    hyper = Hyper(0.01, 0.001, 1.0, far, 0.0, 1.0, 0.0, 0.01)
+    hyper = Hyper(0.01, 0.001, 1.0, far, 0.0, 1.0, 0.0, 0.01, 0.02)
     hyper = Hyper(*(np.float32(number) for number in hyper))
     key = np.zeros(2, np.uint32)
     every = np.ones(COLUMNS, np.float32)

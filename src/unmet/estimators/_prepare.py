@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, mirror_levels
-from unmet.estimators._programs import find_l2, find_scale_ridge, fitted_levels, full_batch, program_spec
+from unmet.estimators._programs import (
+    find_l2,
+    find_normal_ridge,
+    find_scale_ridge,
+    fitted_levels,
+    full_batch,
+    program_spec,
+)
 from unmet.estimators._rows import canonical_rows, distinct_rows
 from unmet.estimators._scaling import Scaling, Units, find_units, without_outliers
 from unmet.estimators._screen import PLENTY, scale_columns
@@ -243,7 +250,11 @@ def _jobs(
     scale = units.scale if settings.fixed_scale is None else settings.fixed_scale / y_unit
     hyper[:, :3] = settings.learning_rate, l2, settings.clip_norm
     hyper[:, 3], hyper[:, 4], hyper[:, 5] = (most + span - units.y_center) / y_unit, units.location, scale
-    hyper[:, 7] = find_scale_ridge(settings, training)
+    exact = np.isin(terms.flag[:, :train], (0, 2))  # an interval tells as much as a value
+    hyper[:, 7], hyper[:, 8] = (
+        find_scale_ridge(settings, training),
+        find_normal_ridge(settings, exact @ weight, training),
+    )
     varying: Any = 1
     if robust and settings.network.kind == "linear":
         varying = _scale_columns(features, terms.flag[:, :train], tame, weight, units)

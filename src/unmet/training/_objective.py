@@ -112,6 +112,7 @@ def training_loss(
         distance = jnp.mean(jnp.square(prediction.anchors - prediction.shape_anchors))
         penalty += problem.hyper.scale_ridge * squared_weights(model.head.scale_network)
         penalty += head.shape_ridge * distance
+        penalty += problem.hyper.normal_ridge * jnp.sum(jnp.square(model.head.raw_shape))
     losses = ROW_LOSSES[spec.objective](prediction, rows, problem, spec)
     data = jnp.mean(losses @ weight) + extra
     return data + penalty, data

@@ -162,12 +162,21 @@ def length_flag() -> str:
     )
 
 
+def is_test(name: str) -> str:
+    """Return an SQL condition: the name, or the id, of a station says that it is not for riders.
+
+    It is slow, so each name is asked once: ``rider_stations`` holds those that are known to be for riders.
+    """
+    return f"regexp_matches({name}, {literal('(?i)' + '|'.join(_TEST_STATIONS))})"
+
+
 def _flag(relation: Relation) -> str:
     """Return SQL for the flag of a ride. One that ends at a depot after more than a day is over-a-day."""
-    pattern = literal("(?i)" + "|".join(_TEST_STATIONS))
 
     def test(side: str) -> str:
-        return f"WHEN regexp_matches(coalesce({side}_name, {side}_place), {pattern}) THEN 'test-station'"
+        name = f"coalesce({side}_name, {side}_place)"
+        known = f"coalesce({name} IN (SELECT name FROM rider_stations), false)"
+        return f"WHEN NOT {known} AND {is_test(name)} THEN 'test-station'"
 
     riders = ", ".join(literal(word) for word in _RIDER_TRIPS)
     service = f"WHEN lower(trip_type) NOT IN ({riders}) THEN 'service' "

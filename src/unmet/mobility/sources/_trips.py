@@ -13,7 +13,7 @@ from unmet.mobility.sources._duplicates import First, drop_repeated_rides
 from unmet.mobility.sources._encoding import check_encoding
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import Kind
-from unmet.mobility.sources._reading import Choices, Progress, SourceReader
+from unmet.mobility.sources._reading import Choices, Destination, Progress, SourceReader
 from unmet.mobility.sources._recognition import check_columns, normalised
 from unmet.mobility.sources._relation import Inserted, Relation, Rows
 from unmet.mobility.sources._same_stations import join_same_stations
@@ -29,10 +29,11 @@ from unmet.mobility.sources._tables import (
     replace_rejects,
     replace_table,
 )
-from unmet.mobility.sources._trip_rows import TripRules, length_flag, trip_rows
+from unmet.mobility.sources._trip_rows import TripRules, is_test, length_flag, trip_rows
 from unmet.tables import literal, transaction
 
 Keep = Mapping[str, str | Sequence[str]]
+_MANY_ROWS = 10_000  # of a source: its names help to read the next one
 
 
 def read_trips(
@@ -94,6 +95,8 @@ def read_trips(
     destination = _Trips(con, zone, times, _check_keep(keep))
     begin_table(con, "trips", ", start_name VARCHAR")
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
+    con.execute("CREATE OR REPLACE TEMP TABLE rider_stations(name VARCHAR)")
+    _add_rider_stations(con, "SELECT unnest([name, place]) AS name FROM stations")
     try:
         choices = Choices(mapping, tuple(destination.keep), max_bytes, check_encoding(encoding), day_first)
         account = SourceReader(con, destination, choices, store).read(paths, progress)
@@ -114,16 +117,16 @@ def read_trips(
         raise ValueError(f"DuckDB could not read the trips: {' '.join(str(error).split())[:300]}") from error
     finally:
         drop_new(con, "trips", "rejects")
-        con.execute("DROP TABLE IF EXISTS kept_places")
+        con.execute("DROP TABLE IF EXISTS kept_places; DROP TABLE IF EXISTS rider_stations")
     return _report(con, account, reasons, duplicates, zone)
 
 
-class _Trips:
+class _Trips(Destination):
     """How trips are read, and where the rows of each source start."""
 
     kind: Kind = "trips"
-    time_field: str | None = "start"
-    tables: tuple[str, ...] = ("new_trips",)
+    time_field = "start"
+    tables = ("new_trips",)
 
     def __init__(
         self, con: Connection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]
@@ -131,7 +134,7 @@ class _Trips:
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
         self.names = not count(con, "SELECT count(*) FROM stations")  # whether names come from the trips
         self.firsts: list[First] = []
-        self.settings: dict[str, Any] = {"zone": zone, "times": times, "keep": keep, "names": self.names}
+        self.settings = {"zone": zone, "times": times, "keep": keep, "names": self.names}
         if keep:  # which rides are kept depends on the stations
             self.settings["stations"] = [
                 con.execute(f"SELECT count(*), sum(hash({table}))::VARCHAR FROM {table}").fetchone()
@@ -180,6 +183,9 @@ class _Trips:
         fields = relation.layout.positions
         rounded = bool({"seconds", "minutes"} & set(fields)) and is_rounded(relation.sampled("start"))
         self.firsts.append(First(first, relation.layout.format.name, rounded))
+        if self.names and inserted.rows > _MANY_ROWS:
+            names = f"coalesce(start_name, start_place) AS name FROM new_trips WHERE rowid >= {first}"
+            _add_rider_stations(self.con, f"SELECT DISTINCT {names}")
         if not inserted.numbered:
             self.con.execute(f"UPDATE new_trips SET line = rowid - {first} + 2 WHERE rowid >= {first}")
         if self._is_local(relation) and self.zone is not None:
@@ -247,6 +253,15 @@ def _keep_places(
     con.execute("INSERT INTO kept_places " + " INTERSECT ".join(parts))
     con.execute(
         "INSERT INTO kept_places SELECT id FROM station_ids WHERE place IN (SELECT place FROM kept_places)"
+    )
+
+
+def _add_rider_stations(con: Connection, names: str) -> None:
+    """Add names that are not those of test stations to ``rider_stations``."""
+    known = "name NOT IN (SELECT name FROM rider_stations)"
+    con.execute(
+        f"INSERT INTO rider_stations SELECT name FROM ({names}) "
+        f"WHERE name IS NOT NULL AND {known} AND NOT {is_test('name')}"
     )
 
 
