@@ -154,7 +154,7 @@ with atomic_write(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
     print("ready", flush=True)
-    time.sleep(600)
+    time.sleep(60)
 """
     target = tmp_path / "table.csv"
     with subprocess.Popen([sys.executable, "-c", program, str(target)], stdout=subprocess.PIPE) as writer:

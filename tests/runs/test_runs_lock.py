@@ -15,7 +15,7 @@ import sys, time
 from unmet.runs import FolderLock
 with FolderLock(sys.argv[1]):
     print("held", flush=True)
-    time.sleep(600)
+    time.sleep(60)
 """
 
 

@@ -17,7 +17,7 @@ from unmet.runs import TemporaryFolder
 folder = TemporaryFolder(sys.argv[1])
 (folder.path / "data").write_text("x")
 print(folder.path, flush=True)
-time.sleep(600)
+time.sleep(60)
 """
 
 

@@ -65,6 +65,19 @@ class Destination:
     time_field: str | None = None
     tables: tuple[str, ...]
     settings: Mapping[str, Any] = MappingProxyType({})
+    zone: str | None = None
+    times: str = "local"
+
+    def local_zone(self, relation: Relation, source: str, naive: bool = False) -> str | None:
+        """Return the zone of local times, None if they are UTC. If times are `naive` it must be known."""
+        if self.times != "local" or relation.layout.format.times == "utc":
+            return None
+        if self.zone is None and naive:
+            raise ValueError(
+                f"{source} has local times: give their zone, for instance zone='America/New_York', "
+                "or times='utc' if they are UTC"
+            )
+        return self.zone
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         """Return how a source becomes rows."""

@@ -147,16 +147,10 @@ class _Status(Destination):
         self._new: set[bool] = set()
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
-        local = self.times == "local" and relation.layout.format.times != "utc"
         naive = guess(relation.sampled("at"), day_first) is not None
-        if local and self.zone is None and naive:
-            raise ValueError(
-                f"{source} has local times: give their zone, for instance zone='America/New_York', "
-                "or times='utc' if they are UTC"
-            )
+        zone = self.local_zone(relation, source, naive)
         self.kinds_of_time.add(naive)
         self._new.add(naive)
-        zone = self.zone if local else None
         if "vehicle_id" in relation.layout.positions:
             columns = column_names("vehicles")
             return Rows("new_vehicles", columns, lambda selected: _vehicle_rows(selected, relation, zone))

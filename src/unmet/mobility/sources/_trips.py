@@ -34,6 +34,7 @@ from unmet.tables import literal, transaction
 
 Keep = Mapping[str, str | Sequence[str]]
 _MANY_ROWS = 10_000  # of a source: its names help to read the next one
+_MOST_NAMES = 4_000
 
 
 def read_trips(
@@ -95,8 +96,6 @@ def read_trips(
     destination = _Trips(con, zone, times, _check_keep(keep))
     begin_table(con, "trips", ", start_name VARCHAR")
     con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
-    con.execute("CREATE OR REPLACE TEMP TABLE rider_stations(name VARCHAR)")
-    _add_rider_stations(con, "SELECT unnest([name, place]) AS name FROM stations")
     try:
         choices = Choices(mapping, tuple(destination.keep), max_bytes, check_encoding(encoding), day_first)
         account = SourceReader(con, destination, choices, store).read(paths, progress)
@@ -117,7 +116,7 @@ def read_trips(
         raise ValueError(f"DuckDB could not read the trips: {' '.join(str(error).split())[:300]}") from error
     finally:
         drop_new(con, "trips", "rejects")
-        con.execute("DROP TABLE IF EXISTS kept_places; DROP TABLE IF EXISTS rider_stations")
+        con.execute("DROP TABLE IF EXISTS kept_places")
     return _report(con, account, reasons, duplicates, zone)
 
 
@@ -134,12 +133,22 @@ class _Trips(Destination):
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
         self.names = not count(con, "SELECT count(*) FROM stations")  # whether names come from the trips
         self.firsts: list[First] = []
+        self.riders: dict[str, None] = {}
+        self._learn_names("unnest([name, place]) AS name FROM stations")
         self.settings = {"zone": zone, "times": times, "keep": keep, "names": self.names}
         if keep:  # which rides are kept depends on the stations
             self.settings["stations"] = [
                 con.execute(f"SELECT count(*), sum(hash({table}))::VARCHAR FROM {table}").fetchone()
                 for table in ("station_attributes", "station_ids")
             ]
+
+    def _learn_names(self, names: str) -> None:
+        """Note names that are not those of test stations."""
+        found = self.con.execute(
+            f"SELECT name FROM (SELECT DISTINCT {names}) WHERE strlen(name) BETWEEN 1 AND 100 "
+            f"AND NOT {is_test('name')} ORDER BY name LIMIT {_MOST_NAMES}"
+        ).fetchall()
+        self.riders |= dict.fromkeys(row[0] for row in found[: _MOST_NAMES - len(self.riders)])
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         layout = relation.layout
@@ -149,14 +158,8 @@ class _Trips(Destination):
             _keep_places(self.con, by_station, source, relation)
         starts = relation.sampled("start")
         form = guess(starts, day_first)
-        local = self._is_local(relation)
-        if local and self.zone is None and form is not None:
-            raise ValueError(
-                f"{source} has local times: give their zone, for instance zone='America/New_York', "
-                "or times='utc' if they are UTC"
-            )
         rules = TripRules(
-            zone=self.zone if local else None,
+            zone=self.local_zone(relation, source, naive=form is not None),
             day_first=day_first,
             form=form,
             years=years_of(starts),
@@ -164,6 +167,7 @@ class _Trips(Destination):
             names=self.names,
             keep=by_column,
             keep_places=bool(by_station),
+            riders=tuple(self.riders),
         )
         return Rows(
             "new_trips",
@@ -171,9 +175,6 @@ class _Trips(Destination):
             lambda selected: trip_rows(selected, relation, rules, source),
             filtered=bool(self.keep),
         )
-
-    def _is_local(self, relation: Relation) -> bool:
-        return self.times == "local" and relation.layout.format.times != "utc"
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Number the lines, and settle times in an hour that occurs twice."""
@@ -184,12 +185,14 @@ class _Trips(Destination):
         rounded = bool({"seconds", "minutes"} & set(fields)) and is_rounded(relation.sampled("start"))
         self.firsts.append(First(first, relation.layout.format.name, rounded))
         if self.names and inserted.rows > _MANY_ROWS:
-            names = f"coalesce(start_name, start_place) AS name FROM new_trips WHERE rowid >= {first}"
-            _add_rider_stations(self.con, f"SELECT DISTINCT {names}")
+            self._learn_names(
+                f"coalesce(start_name, start_place) AS name FROM new_trips WHERE rowid >= {first}"
+            )
         if not inserted.numbered:
             self.con.execute(f"UPDATE new_trips SET line = rowid - {first} + 2 WHERE rowid >= {first}")
-        if self._is_local(relation) and self.zone is not None:
-            self._settle_doubled(relation, rows, first, self.zone)
+        zone = self.local_zone(relation, "")
+        if zone is not None:
+            self._settle_doubled(relation, rows, first, zone)
 
     def remember(self, first: int) -> dict[str, Any]:
         return {
@@ -253,15 +256,6 @@ def _keep_places(
     con.execute("INSERT INTO kept_places " + " INTERSECT ".join(parts))
     con.execute(
         "INSERT INTO kept_places SELECT id FROM station_ids WHERE place IN (SELECT place FROM kept_places)"
-    )
-
-
-def _add_rider_stations(con: Connection, names: str) -> None:
-    """Add names that are not those of test stations to ``rider_stations``."""
-    known = "name NOT IN (SELECT name FROM rider_stations)"
-    con.execute(
-        f"INSERT INTO rider_stations SELECT name FROM ({names}) "
-        f"WHERE name IS NOT NULL AND {known} AND NOT {is_test('name')}"
     )
 
 
