@@ -69,7 +69,7 @@ def main() -> int:
 
 def measure(city: Path, output: Path, jobs: int) -> list[Cost]:
     """Run the pipeline on a city in a process of its own and return the costs in the order of the log."""
-    command = [sys.executable, "-m", "unmet", "run", "--trips", str(city / "trips.csv")]
+    command = [sys.executable, "-m", "unmet", "run", str(city / "trips.csv")]
     command += ["--status", str(city / "station_status_events.csv")]
     command += ["--stations", str(city / "station_information.json"), "--weather", str(city / "weather.csv")]
     command += ["--zone", "America/New_York", "-o", str(output), "--jobs", str(jobs), "--no-cache", "-q"]

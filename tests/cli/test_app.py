@@ -113,7 +113,7 @@ def test_every_help_fits_and_ends_with_an_example(name, width, capsys, monkeypat
     for argument in inspect.signature(getattr(module, name)).parameters:
         assert re.search(
             rf"^  (-\w, )?--{WORDS.get(argument, argument.replace('_', '-'))}\b", printed, re.M
-        ) or (argument in ("trips", "panel", "folder", "table", "what", "shell"))
+        ) or (argument in ("trips", "panel", "folder", "table", "what", "shell", "context"))
 
 
 def test_success_runs_the_command(shop):

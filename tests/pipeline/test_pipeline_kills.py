@@ -27,7 +27,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.timeout(1800)
 def test_kills_at_any_moment_lose_the_stage_under_way_and_no_more(city: Path, tmp_path: Path):
     def start(output: Path) -> subprocess.Popen[bytes]:
-        files = ["--trips", city / "trips.csv.gz", "--status", city / "station_status_events.csv.gz"]
+        files = [city / "trips.csv.gz", "--status", city / "station_status_events.csv.gz"]
         files += ["--stations", city / "station_information.json", "--zone", "America/New_York"]
         command = [
             sys.executable,

@@ -85,7 +85,8 @@ def test_workers_answer_through_the_folder() -> None:
 def test_not_even_a_kill_leaves_the_folder() -> None:
     code = (
         "import time, numpy as np; from unmet.runs import Parcels\n"
-        "p = Parcels().__enter__(); p.pack([np.zeros(300_000)]); print(p._folder, flush=True); time.sleep(60)"
+        "p = Parcels().__enter__(); p.pack([np.zeros(300_000)])\n"
+        "print(p._folder, flush=True); time.sleep(60)"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None

@@ -341,6 +341,16 @@ def test_ctrl_c_ends_the_workers(endless: tuple[subprocess.Popen[str], list[int]
     assert not any(alive(pid) for pid in workers)
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system blocks no signals")
+def test_workers_never_hear_ctrl_c_not_even_while_they_start() -> None:
+    def blocked(shard: int) -> set[int]:
+        return signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    stop_workers()
+    assert all(signal.SIGINT in found for _, found in run_shards(blocked, range(4), jobs=2))
+    assert signal.SIGINT not in blocked(0)
+
+
 def test_workers_of_a_killed_parent_leave(endless: tuple[subprocess.Popen[str], list[int]]) -> None:
     parent, workers = endless
     parent.kill()

@@ -251,10 +251,10 @@ def _jobs(
     hyper[:, :3] = settings.learning_rate, l2, settings.clip_norm
     hyper[:, 3], hyper[:, 4], hyper[:, 5] = (most + span - units.y_center) / y_unit, units.location, scale
     exact = np.isin(terms.flag[:, :train], (0, 2))  # an interval tells as much as a value
-    hyper[:, 7], hyper[:, 8] = (
-        find_scale_ridge(settings, training),
-        find_normal_ridge(settings, exact @ weight, training),
-    )
+    # A sum along the rows of each problem: the bits of a product would depend on the size of the stack.
+    seen_share = np.sum(exact * weight, axis=1)
+    hyper[:, 7] = find_scale_ridge(settings, training)
+    hyper[:, 8] = find_normal_ridge(settings, seen_share, training)
     varying: Any = 1
     if robust and settings.network.kind == "linear":
         varying = _scale_columns(features, terms.flag[:, :train], tame, weight, units)

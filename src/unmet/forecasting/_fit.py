@@ -38,7 +38,7 @@ from unmet.forecasting._stage_files import (
 from unmet.forecasting._time_lasted import draw_time, expected_time
 from unmet.forecasting._turns import Turns
 from unmet.forecasting._views import make_view, training_rows
-from unmet.runs import Stages, cpu_seconds, in_threads
+from unmet.runs import Stages, cpu_seconds, in_threads, one_blas_thread
 from unmet.runs import progress as progress_bar
 from unmet.tables import Pairs
 
@@ -113,7 +113,8 @@ def fit_demand(
     if backtest_days is not None and backtest_days < 7:
         raise ValueError(f"backtest_days must be at least 7, not {backtest_days}")
     table = as_panel(panel, columns=columns, zone=zone, times=times, without=NO_USE)
-    grid = draw_time(make_grid(table, never_available=never_available), seed)
+    with one_blas_thread():
+        grid = draw_time(make_grid(table, never_available=never_available), seed)
     del table
     near = _neighbours(grid, stations)
     tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
@@ -158,7 +159,8 @@ def fit_demand(
         with tick.stage(name, turns[name]):
             return kept.run(name, tasks[name], pack, unpack)
 
-    with progress_bar(sum(turns.values()), "Demand", "turns", shown=progress) as tick.bar:
+    bar = progress_bar(sum(turns.values()), "Demand", "turns", shown=progress)
+    with one_blas_thread(), bar as tick.bar:
         results = dict(zip(tasks, list(in_threads(run, tasks, at_once, tick.stop))))
         test, model = results["aware"]
         check: SelfCheck | None = results.pop("self_check", None)

@@ -62,7 +62,7 @@ class SelfCheck:
     @property
     def error_total(self) -> float:
         """Relative error that the interval of the total lacks to hold the hidden rides."""
-        return float(_lacking(self.hidden.sum(), *self.total))
+        return float(lacking_error(self.hidden.sum(), *self.total))
 
     @property
     def error_places(self) -> float:
@@ -70,7 +70,7 @@ class SelfCheck:
         rows = self.judged
         if not rows.any():
             return 0.0
-        lacking = _lacking(self.hidden[rows], self.estimate[rows], self.low[rows], self.high[rows])
+        lacking = lacking_error(self.hidden[rows], self.estimate[rows], self.low[rows], self.high[rows])
         return float(np.quantile(lacking, 0.9, method="inverted_cdf"))
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class SelfCheck:
         }
 
 
-def _lacking(hidden: Any, mean: Any, low: Any, high: Any) -> Floats:
+def lacking_error(hidden: Any, mean: Any, low: Any, high: Any) -> Floats:
     """Return d with which an interval of half width √(half² + (d · mean)²) just holds the hidden rides."""
     half = np.where(hidden > mean, high - mean, mean - low)
     beyond = np.maximum(np.square(hidden - mean) - np.square(half), 0.0)
@@ -162,7 +162,7 @@ def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
         low=used,  # the stock is taken to be known: doubt about it is told apart
         high=used,
         bounded=False,
-        censored=(exposure < 1) & grid.known,
+        censored=(tight > 0) & grid.known,
         threshold=np.broadcast_to(np.nan, shape),
         unseen=tight,
     )

@@ -30,7 +30,7 @@ def tilted_loss(y: Array, quantile: Array, theta: Array) -> Array:
     xp = namespace(y, quantile, theta)
     residual = y - quantile
     # Not a maximum: the gradient of one costs as much again, for the sake of ties.
-    return xp.where(residual > 0, theta, theta - 1) * residual
+    return xp.where(residual > 0, theta * residual, (theta - 1) * residual)
 
 
 def smooth_tilted_loss(y: Array, quantile: Array, theta: Array, width: float) -> Array:

@@ -108,6 +108,7 @@ def _forecast(data: ReportData) -> dict[str, Any]:
 
 def _plan(data: ReportData) -> dict[str, Any]:
     plan, known_lost = data.summary.plan, data.summary.total.lost.point
+    shown = data.summary.trust.show_total
     stock = None if plan is None else plan.usual_vehicles
     drawn = None
     if len(data.fleet) > 1:
@@ -115,7 +116,7 @@ def _plan(data: ReportData) -> dict[str, Any]:
         drawn = pair(lambda width, kind: fleet_figure(rows, width, kind, stock))
     return {
         "plan_words": None if plan is None else if_no_van_came(plan, at_least=not known_lost),
-        "recent_days": None if plan is None or plan.day is None or not known_lost else recent_days(plan.day),
+        "recent_days": recent_days(plan.day) if plan and plan.day and known_lost and shown else None,
         "fleet_pair": drawn,
         "plan_table": tables.plan_table(data),
         "moves_table": tables.moves_table(data),

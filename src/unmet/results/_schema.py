@@ -85,6 +85,7 @@ _PANEL_KINDS: dict[str, Kind] = {
     "exposure": "share",
     "exposure_low": "share",
     "exposure_high": "share",
+    "reach": "share",
     "threshold": "bound",
     **dict.fromkeys(("supply", "returns", "deliveries", "removals"), "amount"),
     **dict.fromkeys(("stock_start", "stock_end", "capacity"), "amount"),

@@ -254,7 +254,8 @@ def self_check(evidence: Evidence) -> Reason | None:
     ratio = found.get("ratio")
     if ratio is None or not known(ratio):
         return Reason("B", "There were too few rides to hide for a check of the run on its own data.")
-    words = f"Of rides that the run hid from itself it finds {number(ratio, 2)} times as many."
+    noun = evidence.words.noun
+    words = f"The run estimates {number(ratio, 2)} times as many {noun} as it hid from itself."
     distance = max(ratio, 1 / ratio) if ratio > 0 else float("inf")
     return _reason(_graded(distance, B=1.1, C=1.3, D=2.0), words)
 

@@ -115,7 +115,8 @@ def sentences(summary: Summary) -> list[str]:
     found += [*intervals_hold(summary), *inferred(summary), *truth(summary)]
     if summary.plan is None:
         return found
-    return found + plan_sentences(summary.plan, at_least=not summary.total.lost.point)
+    planned = plan_sentences(summary.plan, at_least=not summary.total.lost.point)
+    return found + (planned if shown else planned[:1])  # what recent days lost is a total too
 
 
 def headline(summary: Summary) -> str:

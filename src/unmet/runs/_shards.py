@@ -10,7 +10,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from unmet.runs._workers import Failure, call, in_worker, pack, start_worker, worker_environment
+from unmet.runs._workers import (
+    Failure,
+    call,
+    deaf_to_ctrl_c,
+    in_worker,
+    pack,
+    start_worker,
+    worker_environment,
+)
 from unmet.runs._xla_threads import allowed_cores
 
 Shard = TypeVar("Shard")
@@ -208,6 +216,11 @@ _LOCK = threading.Lock()
 def _take_pool(jobs: int) -> Any:
     from loky import ProcessPoolExecutor
 
+    class Pool(ProcessPoolExecutor):
+        def _adjust_process_count(self) -> None:
+            with deaf_to_ctrl_c():
+                super()._adjust_process_count()
+
     environment = worker_environment()
     cores = allowed_cores()
     key = (os.getpid(), jobs, tuple(cores), tuple(sorted(environment.items())))
@@ -218,7 +231,7 @@ def _take_pool(jobs: int) -> Any:
         if other._unmet_key[0] == os.getpid():
             other.shutdown(wait=True)
     if pool is None or pool._flags.broken is not None or pool._flags.shutdown:
-        pool = ProcessPoolExecutor(
+        pool = Pool(
             max_workers=jobs,
             timeout=_IDLE_SECONDS,
             initializer=start_worker,

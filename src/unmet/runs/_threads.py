@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
 
@@ -44,3 +45,15 @@ def in_threads(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let linear algebra use one thread: for small matrices others only wait, which costs as much as work.
+
+    The last bits of its results then do not depend on the number of cores either.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield

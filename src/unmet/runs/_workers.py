@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from unmet.runs._xla_threads import allowed_cores, xla_threads
@@ -56,6 +56,23 @@ def worker_environment() -> dict[str, str]:
     environment[_MARK] = "1"
     environment["PJRT_NPROC"] = str(xla_threads())
     return environment
+
+
+@contextlib.contextmanager
+def deaf_to_ctrl_c() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C, not even before `start_worker` can turn it off.
+
+    A terminal sends it to all of them, and one that still imports would print a traceback. A process
+    inherits the signals that its starter blocks.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def start_worker(parent: int, cores: list[int]) -> None:

@@ -58,6 +58,7 @@ def test_worked_example(con):
         "exposure": 35 / 60,
         "exposure_low": 35 / 60,
         "exposure_high": 35 / 60,
+        "reach": 35 / 60,
         "threshold": 2,
         "supply": 6,
         "returns": 1,

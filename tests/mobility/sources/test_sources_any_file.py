@@ -305,3 +305,22 @@ def test_a_line_that_works_for_a_file_with_nothing_but_letters_for_a_header(
     _, _, line = capfd.readouterr().err.strip().partition("Try: unmet ")
     assert "start=a,end=d,start_place=b,end_place=c" in line
     assert call(*shlex.split(line)) == 0
+
+
+def test_minutes_with_a_decimal_comma_are_guessed_and_read(tmp_path, capsys):
+    rows = "".join(f"2024-03-01 {6 + i // 6:02}:{i % 6}0:00\t{3 + i},5\tZoo\tDom\n" for i in range(40))
+    path = save(tmp_path, ("départ\tdurée (min)\tstation de départ\tstation fin\n" + rows), "rides.tsv")
+    zone = ("--zone", "Europe/Berlin", "-q", "-o", tmp_path / "panel.parquet")
+    assert call("panel", path, *zone) == 1
+    assert "minutes=durée (min)" in capsys.readouterr().err
+    con = duckdb.connect()
+    columns = {"start": "départ", "duration": "durée (min)", "start_place": "station de départ"}
+    read_trips(con, path, columns=columns, zone="Europe/Berlin")
+    took = con.execute("SELECT epoch(ended_at - started_at) FROM trips ORDER BY line").fetchall()
+    assert took == [(60 * (3.5 + i),) for i in range(40)]
+
+
+def test_a_file_without_a_header_is_told(tmp_path, capsys):
+    path = save(tmp_path, "1709273387785,1709275247785,Zoo,Dom\n" * 3, "rides.csv")
+    assert call("panel", path, "--zone", "Europe/Berlin", "-o", tmp_path / "panel.parquet") == 1
+    assert "That is a record: put a line with the names of the columns before it" in capsys.readouterr().err

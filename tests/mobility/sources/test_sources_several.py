@@ -27,6 +27,14 @@ def test_rows_stand_in_the_order_of_the_files(con: duckdb.DuckDBPyConnection, tm
     assert rows == [(f"{n}.csv", line) for n, size in enumerate(sizes) for line in range(2, size + 2)]
 
 
+def test_rows_of_a_large_file_stand_in_its_order(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    (tmp_path / "stations.csv").write_text("station_id,name,lat,lon\n1,A,40.7,-74.0\n2,B,40.7,-74.0\n")
+    read_stations(con, tmp_path / "stations.csv")
+    read_trips(con, month(tmp_path, "large.csv", 300_000, "r"), zone=NEW_YORK)
+    wrong = "SELECT count(*) FROM trips WHERE ride_id <> 'r' || (line - 2) OR line <> rowid + 2"
+    assert con.execute(wrong).fetchone() == (0,)
+
+
 def test_an_irregular_file_among_regular_ones(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     odd = "x1,classic,tomorrow,2021-02-01 11:00:00,A,1,B,2,40.7,-74.0,40.7,-74.0,member\nx2,too,few\n"
     paths = [month(tmp_path, f"{n}.csv", 100, f"r{n}-", odd if n == 2 else "") for n in range(5)]

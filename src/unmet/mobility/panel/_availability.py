@@ -56,6 +56,10 @@ class Segments:
     low: np.ndarray
     high: np.ndarray
 
+    def served(self, chance: np.ndarray) -> np.ndarray:
+        """Return the chance that a request is served, given that for 1, 2, … vehicles; none count as one."""
+        return np.asarray(chance[np.clip(self.level, 1, len(chance)) - 1])
+
 
 def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: int) -> Segments:
     """Return the segments of consecutive places, cut at the starts of periods (`edges`) and at `last`.

@@ -16,6 +16,7 @@ from unmet.mobility.panel._file import describe_panel
 from unmet.mobility.panel._hubs import membership
 from unmet.mobility.panel._ledger import Ledger, Progress, open_ledger
 from unmet.mobility.panel._lowered import Reserve, write_lowered
+from unmet.mobility.panel._refusal import measure_served
 from unmet.mobility.panel._rows import write_rows
 from unmet.mobility.sources import WeatherReport
 
@@ -30,9 +31,10 @@ _PLACES = ("station", "h3", "hub")
 class PanelReport:
     """What the panel holds. Shares of time are over all places and periods.
 
-    `vehicles_standing` is the mean number of vehicles at all places together, `reserve` the vehicles of every
-    place that table ``lowered`` holds back. `notes` say what is not known and what was assumed, one sentence
-    for each kind.
+    `vehicles_standing` is the mean number of vehicles at all places together, `refusal` the chance that a
+    request does not take the only vehicle there (see :func:`measure_served`), `reserve` the vehicles of
+    every place that table ``lowered`` holds back. `notes` say what is not known and what was assumed, one
+    sentence for each kind.
     """
 
     rows: int
@@ -56,6 +58,7 @@ class PanelReport:
     feed: str | None
     inferred_from: str | None
     vehicles_standing: float
+    refusal: float
     reserve: int | None
     covariates: tuple[str, ...] = field(default=())
     notes: tuple[str, ...] = field(default=())
@@ -140,8 +143,9 @@ def build_panel(
     )
     periods = make_periods(by, zone, ledger.first, ledger.last)
     _check_size(periods, len(ledger.places))
-    seconds = write_rows(con, ledger, periods, members, progress)
-    kept_back = None if reserve is None else write_lowered(con, ledger, periods, members, reserve)
+    served = measure_served(ledger, zone)
+    seconds = write_rows(con, ledger, periods, members, served, progress)
+    kept_back = None if reserve is None else write_lowered(con, ledger, periods, members, reserve, served)
     if timelines:
         write_timeline(con, ledger, periods.first, periods.last, timelines)
     ledger.close()
@@ -157,7 +161,8 @@ def build_panel(
     if ledger.inferred_from is not None:
         about["inferred_from"] = ledger.inferred_from
     describe_panel(con, about)
-    return PanelReport(**{**report, "reserve": kept_back, "covariates": added, "weather": about_weather})
+    report |= {"refusal": float(1 - served[0]), "reserve": kept_back}
+    return PanelReport(**{**report, "covariates": added, "weather": about_weather})
 
 
 def _check_size(periods: Periods, places: int) -> None:

@@ -49,6 +49,12 @@ PANEL_COLUMNS = (
         "exposure_high",
     ),
     PanelColumn(
+        "reach",
+        "DOUBLE",
+        "share of that time in which a request was served; below exposure where few vehicles stood",
+        "reach",
+    ),
+    PanelColumn(
         "threshold",
         "INTEGER",
         "stock at the start - removals; 0 implies nothing about demand; null for hubs",

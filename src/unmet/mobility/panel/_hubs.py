@@ -165,7 +165,7 @@ def weighted_kmeans(points: np.ndarray, weight: np.ndarray, count: int, seed: in
     return best_label
 
 
-_SHARES = {"exposure": "available_s", "exposure_low": "low_s", "exposure_high": "high_s"}
+_SHARES = {"exposure": "available_s", "exposure_low": "low_s", "exposure_high": "high_s", "reach": "reach_s"}
 
 
 def gather_hubs(con: Connection, members: str) -> None:
@@ -202,6 +202,7 @@ def gather_hubs(con: Connection, members: str) -> None:
                sum(empty_s)::BIGINT AS empty_s,
                sum(closed_s)::BIGINT AS closed_s, sum(unknown_s)::BIGINT AS unknown_s,
                sum(low_s)::BIGINT AS low_s, sum(high_s)::BIGINT AS high_s,
+               sum(reach_s)::BIGINT AS reach_s,
                {", ".join(f"{share(of)} AS {name}" for name, of in _SHARES.items())},
                NULL::BOOLEAN AS usable, bool_or(inferred) AS inferred
         FROM _rows JOIN {members} ON place = unique_id JOIN _usual USING (unique_id)

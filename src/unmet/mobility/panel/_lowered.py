@@ -25,28 +25,34 @@ _ENOUGH_SHARE, _ENOUGH_RIDES, _TOO_MANY = 0.1, 300, 0.5
 _BATCHES_LOOKED_AT = 4  # to choose the reserve
 _EMPTY_TABLE = """
     CREATE OR REPLACE TABLE _lowered (no INTEGER, start BIGINT, y INTEGER, hidden INTEGER,
-                                      open_s INTEGER, tight_s INTEGER, empty_s INTEGER)"""
+                                      open_s INTEGER, tight_s INTEGER, known_s INTEGER)"""
 # A hub is the sum of its stations, each weighted by its mean number of pickups, as in `_hub_rows`.
 _OF_HUBS = """
     SELECT hub AS unique_id, start, sum(y) AS y, sum(hidden) AS hidden, sum(w * open_s) AS open_s,
-           sum(w * tight_s) AS tight_s, sum(w * empty_s) AS empty_s
+           sum(w * tight_s) AS tight_s, sum(w * known_s) AS known_s
     FROM _lowered JOIN _places USING (no) JOIN {members} USING (place)
     JOIN (SELECT no, (1000000 * sum(y + hidden) // count(*))::HUGEINT + 1 AS w FROM _lowered GROUP BY no)
         USING (no)
     GROUP BY hub, start"""
 _OF_STATIONS = """
-    SELECT place AS unique_id, start, y, hidden, open_s, tight_s, empty_s
+    SELECT place AS unique_id, start, y, hidden, open_s, tight_s, known_s
     FROM _lowered JOIN _places USING (no)"""
 
 
 def write_lowered(
-    con: duckdb.DuckDBPyConnection, ledger: Ledger, periods: Periods, members: str | None, reserve: Reserve
+    con: duckdb.DuckDBPyConnection,
+    ledger: Ledger,
+    periods: Periods,
+    members: str | None,
+    reserve: Reserve,
+    served: np.ndarray,
 ) -> int:
     """Write table ``lowered``, one row for each row of the panel, and return the reserve.
 
     Columns: ``unique_id``, ``ds``; ``y``, pickups while more than `reserve` vehicles stood; ``hidden``,
     pickups while 1 to `reserve` stood; ``exposure`` and ``tight``, the shares of known, open time with more
-    than `reserve` vehicles and with 1 to `reserve`. Really empty time is part of neither.
+    than `reserve` vehicles and with 1 to `reserve`, each moment weighted by the chance that a request was
+    served (see :func:`measure_served`). Really empty time is part of neither.
 
     Parameters
     ----------
@@ -63,15 +69,15 @@ def write_lowered(
     con.execute(_EMPTY_TABLE)
     for numbers in batches:
         found = segments(ledger, numbers, periods.starts, periods.last)
-        con.register("_frame", _sums(found, numbers, periods.starts, reserve))
+        con.register("_frame", _sums(found, numbers, periods.starts, reserve, served))
         con.execute("INSERT INTO _lowered FROM _frame")
         con.unregister("_frame")
     rows = _OF_STATIONS if members is None else _OF_HUBS.format(members=members)
     con.execute(f"""
         CREATE OR REPLACE TABLE lowered AS
         SELECT unique_id, make_timestamp(start * 1000000) AS ds, y::INTEGER AS y, hidden::INTEGER AS hidden,
-               open_s::DOUBLE / nullif(open_s + tight_s + empty_s, 0)::DOUBLE AS exposure,
-               tight_s::DOUBLE / nullif(open_s + tight_s + empty_s, 0)::DOUBLE AS tight
+               open_s::DOUBLE / nullif(known_s, 0)::DOUBLE AS exposure,
+               tight_s::DOUBLE / nullif(known_s, 0)::DOUBLE AS tight
         FROM ({rows}) ORDER BY unique_id, ds;
         DROP TABLE _lowered""")
     return reserve
@@ -93,7 +99,9 @@ def choose_reserve(found: list[Segments], step: int) -> int:
     return next((reserve for reserve in fitting if hidden[reserve] >= enough), fitting[-1])
 
 
-def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray, reserve: int) -> Columns:
+def _sums(
+    found: Segments, numbers: tuple[int, int], edges: np.ndarray, reserve: int, served: np.ndarray
+) -> Columns:
     """Return counts and seconds of each place and period."""
     rows = (numbers[1] - numbers[0] + 1) * len(edges)
     row = np.cumsum(found.kind == EDGE) - 1
@@ -104,17 +112,17 @@ def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray, reserve:
     def count(chosen: np.ndarray) -> np.ndarray:
         return np.bincount(row[chosen], minlength=rows).astype(np.int32)
 
-    def seconds(chosen: np.ndarray) -> np.ndarray:
-        lasts = (found.until - found.t)[chosen]
-        return np.bincount(row[chosen], weights=lasts, minlength=rows).astype(np.int32)
+    def seconds(chosen: np.ndarray, share: np.ndarray | float = 1.0) -> np.ndarray:
+        lasts = ((found.until - found.t) * share)[chosen]
+        return np.round(np.bincount(row[chosen], weights=lasts, minlength=rows)).astype(np.int32)
 
-    stands = inside & (found.state == AVAILABLE)
+    stands, chance = inside & (found.state == AVAILABLE), found.served(served)
     return {
         "no": np.repeat(np.arange(numbers[0], numbers[1] + 1, dtype=np.int32), len(edges)),
         "start": np.tile(edges, numbers[1] - numbers[0] + 1),
         "y": count(pickup & (before > reserve)),
         "hidden": count(pickup & (before > 0) & (before <= reserve)),
-        "open_s": seconds(stands & (found.level > reserve)),
-        "tight_s": seconds(stands & (found.level <= reserve)),
-        "empty_s": seconds(inside & (found.state == EMPTY)),
+        "open_s": seconds(stands & (found.level > reserve), chance),
+        "tight_s": seconds(stands & (found.level > 0) & (found.level <= reserve), chance),
+        "known_s": seconds(inside & (found.state <= EMPTY)),
     }

@@ -29,7 +29,8 @@ _Result = TypeVar("_Result")
 _SLAB = 48 * 2_048
 _SLABS_AT_ONCE = 5  # in one transaction: four full row groups, which DuckDB writes only once
 _SECONDS = tuple(f"{state}_s" for state in STATES)
-_BOUNDS = ("low_s", "high_s")  # seconds in which a vehicle surely stood there, and can have stood there
+# Seconds in which a vehicle surely stood there, can have stood there, and in which a request was served.
+_BOUNDS = ("low_s", "high_s", "reach_s")
 _FRAME: dict[str, type] = {
     "no": np.int32,
     "period": np.int32,
@@ -42,10 +43,11 @@ _SUMS = """
     SELECT place AS unique_id, period, start, y, returns, deliveries, removals, stock_start,
            stock_start + returns + deliveries - y - removals AS stock_end, capacity,
            available_s, empty_s, closed_s, unknown_s,
-           low_s, high_s,
+           low_s, high_s, reach_s,
            available_s / nullif(available_s + empty_s, 0)::DOUBLE AS exposure,
            low_s / nullif(available_s + empty_s, 0)::DOUBLE AS exposure_low,
            high_s / nullif(available_s + empty_s, 0)::DOUBLE AS exposure_high,
+           reach_s / nullif(available_s + empty_s, 0)::DOUBLE AS reach,
            closed_s + unknown_s = 0 AND low_s = high_s AS usable, NOT observed OR unknown_s > 0 AS inferred
     FROM _frame JOIN _places USING (no)"""
 
@@ -55,6 +57,7 @@ def write_rows(
     ledger: Ledger,
     periods: Periods,
     members: str | None,
+    served: np.ndarray,
     progress: Progress | None,
 ) -> dict[str, int]:
     """Write table ``panel``, ordered by place and time; return the seconds spent in each state.
@@ -64,11 +67,12 @@ def write_rows(
     Parameters
     ----------
     members : table of places and their hubs; ``None`` if there are no hubs.
+    served : chance that a request is served while 1, 2, … vehicles stand (see :func:`measure_served`).
     """
     columns = select_columns()
     into, select = ("_panel", f"{columns} FROM ({_SUMS})") if members is None else ("_rows", _SUMS)
     try:
-        totals = _insert(con, ledger, periods, into, select, progress)
+        totals = _insert(con, ledger, periods, into, select, served, progress)
         if members is not None:
             gather_hubs(con, members)
             con.execute(f"CREATE OR REPLACE TABLE _panel AS {columns} FROM _hub_rows ORDER BY unique_id, ds")
@@ -89,6 +93,7 @@ def _insert(
     periods: Periods,
     into: str,
     select: str,
+    served: np.ndarray,
     progress: Progress | None,
 ) -> dict[str, int]:
     """Write the rows of all places in order of their numbers, and return the total seconds in each state.
@@ -100,7 +105,7 @@ def _insert(
     batches = ledger.events.batches(len(edges))
 
     def sums(numbers: tuple[int, int]) -> _Frame:
-        return _sums(segments(ledger, numbers, edges, periods.last), numbers, edges)
+        return _sums(segments(ledger, numbers, edges, periods.last), numbers, edges, served)
 
     def told(frames: Iterable[_Frame]) -> Iterator[_Frame]:
         for done, frame in enumerate(frames, start=1):
@@ -160,14 +165,14 @@ def _slabs(frames: Iterable[_Frame]) -> Iterator[_Frame]:
         yield {name: np.concatenate([one[name] for one in held]) for name in held[0]}
 
 
-def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Frame:
+def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray, served: np.ndarray) -> _Frame:
     """Return counts and seconds of each place and period; every period starts with an EDGE."""
     edge = found.kind == EDGE
     places = numbers[1] - numbers[0] + 1
     rows = places * len(edges)
     stock = found.level[edge]
     row, kind, lasts, state = np.cumsum(edge) - 1, found.kind, found.until - found.t, found.state
-    shares = [found.chance, found.low, found.high]
+    shares = [found.chance, found.low, found.high, found.chance * found.served(served)]
     inside = found.t >= edges[0]
     if not inside.all():  # events before the first period only change the stock
         row, kind, lasts, state = row[inside], kind[inside], lasts[inside], state[inside]
@@ -178,11 +183,14 @@ def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Fram
     if found.low is not found.chance:  # stock was inferred at some of these places
         open_s = seconds[:, AVAILABLE] + seconds[:, EMPTY]
         lasts = np.where(state <= EMPTY, lasts, 0)
-        chance, low, high = (np.bincount(row, lasts * share, minlength=rows) for share in shares)
+        chance, low, high, reach = (np.bincount(row, lasts * share, minlength=rows) for share in shares)
         seconds[:, AVAILABLE] = np.clip(np.round(chance), low, high)
         seconds[:, EMPTY] = open_s - seconds[:, AVAILABLE]
     else:
         low = high = seconds[:, AVAILABLE]
+        stands = lasts * (state == AVAILABLE)
+        reach = low if (served == 1).all() else np.bincount(row, stands * shares[3], minlength=rows)
+    reach = np.minimum(np.round(reach), seconds[:, AVAILABLE])
     # The same integer types as in the panel, so that the database does not convert them.
     return {
         "no": np.repeat(np.arange(numbers[0], numbers[1] + 1, dtype=np.int32), len(edges)),
@@ -194,5 +202,5 @@ def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray) -> _Fram
         "removals": counts[:, REMOVAL].astype(np.int32),
         "stock_start": stock.astype(np.int32),
         **{name: seconds[:, number].astype(np.int32) for number, name in enumerate(_SECONDS)},
-        **{name: bound.astype(np.int32) for name, bound in zip(_BOUNDS, (low, high))},
+        **{name: bound.astype(np.int32) for name, bound in zip(_BOUNDS, (low, high, reach))},
     }

@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from unmet.mobility.sources._formats import FIELDS
 from unmet.mobility.sources._json import (
     BadItem,
     Feed,
+    collect,
     degrees,
     identifier,
-    items,
     localised,
     moment,
-    shown,
     stamp,
     truth,
     whole,
@@ -18,7 +18,6 @@ from unmet.mobility.sources._json import (
 
 STATUS = ["place", "at", "available", "docks", "renting", "returning"]
 VEHICLES = ["vehicle_id", "at", "place", "lat", "lng", "state", "event"]
-STATIONS = ["place", "name", "lat", "lng", "capacity", "short_name", "legacy_id", "external_id"]
 _STATUS_KEYS = (
     "num_bikes_available",
     "num_vehicles_available",
@@ -68,74 +67,60 @@ def _updated(document: dict[str, Any], feed: Feed) -> Any:
         return None
 
 
+def _reported(item: dict[str, Any]) -> Any:
+    return moment(item["last_reported"], "last_reported") if "last_reported" in item else None
+
+
 def _station_status(document: dict[str, Any], found: list[Any], version: str) -> Feed:
     """Read one row per station. Its time is that of the snapshot, even if the station reported earlier."""
     feed = Feed("status", f"GBFS {version} station_status", STATUS)
     updated = _updated(document, feed)
     seen: set[str] = set()
-    for number, item in items(feed, found):
-        try:
-            place = identifier(item, "station_id")
-            if place in seen:
-                raise BadItem("station_id occurs twice in one snapshot")
-            reported = moment(item["last_reported"], "last_reported") if "last_reported" in item else None
-            if updated is None and reported is None:
-                raise BadItem("no last_reported")
-            available = whole(item, "num_bikes_available", "num_vehicles_available")
-            if available is None:
-                raise BadItem("no num_bikes_available or num_vehicles_available")
-            docks = whole(item, "num_docks_available")
-            installed = truth(item, "is_installed", True)
-            renting, returning = truth(item, "is_renting", True), truth(item, "is_returning", True)
-            at = max(updated, reported) if updated and reported else updated or reported
-            assert at is not None
-            seen.add(place)
-            feed.rows.append(
-                (
-                    number,
-                    [
-                        place,
-                        stamp(at),
-                        available,
-                        docks,
-                        bool(installed and renting),
-                        bool(installed and returning),
-                    ],
-                )
-            )
-        except BadItem as error:
-            feed.rejects.append((number, str(error), shown(item)))
-    return feed
+
+    def row(item: dict[str, Any]) -> list[Any]:
+        place = identifier(item, "station_id")
+        if place in seen:
+            raise BadItem("station_id occurs twice in one snapshot")
+        reported = _reported(item)
+        if updated is None and reported is None:
+            raise BadItem("no last_reported")
+        available = whole(item, "num_bikes_available", "num_vehicles_available")
+        if available is None:
+            raise BadItem("no num_bikes_available or num_vehicles_available")
+        docks = whole(item, "num_docks_available")
+        installed = bool(truth(item, "is_installed", True))
+        flags = [bool(truth(item, flag, True)) for flag in ("is_renting", "is_returning")]
+        at = max(one for one in (updated, reported) if one)
+        seen.add(place)
+        return [place, stamp(at), available, docks, *(installed and flag for flag in flags)]
+
+    return collect(feed, found, row)
 
 
 def _vehicle_status(document: dict[str, Any], found: list[Any], version: str) -> Feed:
     feed = Feed("status", f"GBFS {version} vehicle_status", VEHICLES)
     updated = _updated(document, feed)
     seen: set[str] = set()
-    for number, item in items(feed, found):
-        try:
-            vehicle = identifier(item, "bike_id", "vehicle_id")
-            if vehicle in seen:
-                raise BadItem("bike_id occurs twice in one snapshot")
-            reported = moment(item["last_reported"], "last_reported") if "last_reported" in item else None
-            at = updated or reported
-            if at is None:
-                raise BadItem("no last_updated")
-            station = item.get("station_id")
-            place = identifier(item, "station_id") if station is not None else None
-            if place is None and ("lat" not in item or "lon" not in item):
-                raise BadItem("no lat and lon")
-            lat = degrees(item["lat"], "lat", 90) if item.get("lat") is not None else None
-            lng = degrees(item["lon"], "lon", 180) if item.get("lon") is not None else None
-            if truth(item, "is_disabled", False):
-                state = "disabled"
-            else:
-                state = "reserved" if truth(item, "is_reserved", False) else "available"
-            seen.add(vehicle)
-            feed.rows.append((number, [vehicle, stamp(at), place, lat, lng, state, None]))
-        except BadItem as error:
-            feed.rejects.append((number, str(error), shown(item)))
-    return feed
+
+    def row(item: dict[str, Any]) -> list[Any]:
+        vehicle = identifier(item, "bike_id", "vehicle_id")
+        if vehicle in seen:
+            raise BadItem("bike_id occurs twice in one snapshot")
+        reported = _reported(item)
+        at = updated or reported
+        if at is None:
+            raise BadItem("no last_updated")
+        place = identifier(item, "station_id") if item.get("station_id") is not None else None
+        if place is None and ("lat" not in item or "lon" not in item):
+            raise BadItem("no lat and lon")
+        lat = degrees(item["lat"], "lat", 90) if item.get("lat") is not None else None
+        lng = degrees(item["lon"], "lon", 180) if item.get("lon") is not None else None
+        flags = (("is_disabled", "disabled"), ("is_reserved", "reserved"))
+        state = next((word for flag, word in flags if truth(item, flag, False)), "available")
+        seen.add(vehicle)
+        return [vehicle, stamp(at), place, lat, lng, state, None]
+
+    return collect(feed, found, row)
 
 
 def _capacity(item: dict[str, Any]) -> int | None:
@@ -151,33 +136,24 @@ def _capacity(item: dict[str, Any]) -> int | None:
 
 
 def _station_information(found: list[Any], version: str) -> Feed:
-    feed = Feed("stations", f"GBFS {version} station_information", [*STATIONS, "attributes"])
     seen: set[str] = set()
-    for number, item in items(feed, found):
-        try:
-            place = identifier(item, "station_id")
-            if place in seen:
-                raise BadItem("station_id occurs twice")
-            if "lat" not in item or "lon" not in item:
-                raise BadItem("no lat and lon")
-            lat, lng = degrees(item["lat"], "lat", 90), degrees(item["lon"], "lon", 180)
-            others = []
-            for key in ("short_name", "legacy_id", "external_id"):
-                value = localised(item.get(key))
-                others.append(str(item[key]) if value is None and isinstance(item.get(key), int) else value)
-            scalars = {
-                str(k): str(v) for k, v in item.items() if isinstance(v, (str, int)) and len(str(v)) < 200
-            }
-            name = localised(item.get("name"))
-            seen.add(place)
-            feed.rows.append(
-                (number, [place, name, lat, lng, _capacity(item), *others, shown_pairs(scalars)])
-            )
-        except BadItem as error:
-            feed.rejects.append((number, str(error), shown(item)))
-    return feed
 
+    def row(item: dict[str, Any]) -> list[Any]:
+        place = identifier(item, "station_id")
+        if place in seen:
+            raise BadItem("station_id occurs twice")
+        if "lat" not in item or "lon" not in item:
+            raise BadItem("no lat and lon")
+        lat, lng = degrees(item["lat"], "lat", 90), degrees(item["lon"], "lon", 180)
+        others = []
+        for key in ("short_name", "legacy_id", "external_id"):
+            value = localised(item.get(key))
+            others.append(str(item[key]) if value is None and isinstance(item.get(key), int) else value)
+        scalars = {str(k): str(v) for k, v in item.items() if isinstance(v, (str, int)) and len(str(v)) < 200}
+        attributes = "\x1e".join(f"{key}\x1f{value}" for key, value in scalars.items())
+        name, capacity = localised(item.get("name")), _capacity(item)
+        seen.add(place)
+        return [place, name, lat, lng, capacity, *others, attributes]
 
-def shown_pairs(pairs: dict[str, str]) -> str:
-    """Return the attributes of a station as the text of one cell."""
-    return "\x1e".join(f"{key}\x1f{value}" for key, value in pairs.items())
+    header = [*FIELDS["stations"], "attributes"]
+    return collect(Feed("stations", f"GBFS {version} station_information", header), found, row)

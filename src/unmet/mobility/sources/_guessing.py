@@ -1,6 +1,7 @@
 """Guess what the columns of an unknown file hold, by their content first and by their headers second."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +28,9 @@ class Column:
 
     def says(self, *kinds: str) -> bool:
         """Return whether the header has a word of one of these kinds; very short words begin or end it."""
-        name = normalised(self.name)
+        letters = unicodedata.normalize("NFD", normalised(self.name))
+        plain = "".join(one for one in letters if not "\u0300" <= one <= "\u036f")  # without accents
+        name = unicodedata.normalize("NFC", plain)
         return any(
             name.startswith(word) or name.endswith(word)
             if len(word) <= 2 and word.isascii()
@@ -64,7 +67,7 @@ def guess_columns(header: list[str], rows: list[list[str]], kind: Kind) -> dict[
 
 def _number(cell: str) -> float | None:
     try:
-        return float(cell.replace(",", ""))
+        return float(re.sub(r",(?=\d{1,2}$)", ".", cell).replace(",", ""))
     except ValueError:
         return None
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,13 +52,16 @@ def load_json(path: Path, name: str) -> Any:
         raise ValueError(f"{name} is not JSON: {' '.join(str(error).split())[:150]}") from None
 
 
-def items(feed: Feed, found: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a list with their numbers; reject everything else in it."""
+def collect(feed: Feed, found: Any, row: Callable[[dict[str, Any]], list[Any]]) -> Feed:
+    """Add a row for each object of a list; reject what is no object, and what `row` calls a `BadItem`."""
     for number, item in enumerate(found if isinstance(found, list) else [], start=1):
-        if isinstance(item, dict):
-            yield number, item
-        else:
-            feed.rejects.append((number, "not an object", shown(item)))
+        try:
+            if not isinstance(item, dict):
+                raise BadItem("not an object")
+            feed.rows.append((number, row(item)))
+        except BadItem as error:
+            feed.rejects.append((number, str(error), shown(item)))
+    return feed
 
 
 def shown(item: Any) -> str:
@@ -192,6 +195,7 @@ class FlatRows:
     rejects: list[Reject] = field(default_factory=list)
     lines: int = 0
     blank: int = 0
+    numbered: bool = False  # whether numbers are those of lines in the file
 
     def add(self, number: int, item: dict[str, Any]) -> None:
         cells = flattened(item)
@@ -231,7 +235,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, bytes, Any]]:
 
 def flat_lines(path: Path) -> FlatRows:
     """Return the objects of a JSON Lines file as rows."""
-    flat = FlatRows(header_of(value for _, _, value in json_lines(path)))
+    flat = FlatRows(header_of(value for _, _, value in json_lines(path)), numbered=True)
     for number, raw, value in json_lines(path):
         flat.lines = number
         if isinstance(value, dict):

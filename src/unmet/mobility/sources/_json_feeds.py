@@ -45,18 +45,15 @@ class JsonFeeds:
     def __init__(self, con: Connection, destination: "Destination", account: Account, folder: Path) -> None:
         self.con, self.destination, self.account, self.folder = con, destination, account, folder
         self._waiting: dict[tuple[str, ...], tuple[Feed, list[list[Any]]]] = {}
-        self._flat: FlatRows | None = None
-        self._numbered = False
 
-    def read(self, name: str, path: Path, searched: bool) -> bool:
-        """Read a feed and account for it; return False if the file holds rows instead (`flat_rows`)."""
+    def read(self, name: str, path: Path, searched: bool) -> FlatRows | None:
+        """Read a feed and account for it; if the file holds flat records instead, return them."""
         if is_json_lines(path):
             first = next((value for _, _, value in json_lines(path) if isinstance(value, dict)), None)
             if _feed_of(first) is None:
-                self._flat, self._numbered = flat_lines(path), True
-                return False
+                return flat_lines(path)
             self._read_lines(name, path)
-            return True
+            return None
         try:
             document = load_json(path, name)
         except ValueError as error:
@@ -65,14 +62,14 @@ class JsonFeeds:
             # Reject one broken snapshot of many and read the others.
             self.account.add_rejects(name, [(0, "the file cannot be read", str(error)[:500])])
             self.account.add_file(name, "JSON", 1, 0, 1)
-            return True
+            return None
         feed = _feed_of(document)
         if feed is not None:
             check_kind(name, feed.kind, feed.format, self.destination.kind)
             self._add(name, feed)
             self.account.add_file(name, feed.format, feed.items, 0, len(feed.rejects))
             self._insert_if_due(name)
-            return True
+            return None
         items = flat_items(document)
         if items is None:
             keys = list(document)[:10] if isinstance(document, dict) else [type(document).__name__]
@@ -81,13 +78,7 @@ class JsonFeeds:
                 f"{name} is not a known GBFS or MDS feed: looked for data.stations, data.bikes, "
                 f"data.vehicles, trips or status_changes, found {found}"
             )
-        self._flat, self._numbered = flat_list(items), False
-        return False
-
-    def flat_rows(self, path: Path, name: str) -> tuple[FlatRows, bool]:
-        """Return the rows of the file that `read` just refused, and whether their numbers are lines."""
-        assert self._flat is not None
-        return self._flat, self._numbered
+        return flat_list(items)
 
     def _read_lines(self, name: str, path: Path) -> None:
         """Read a file with one document per line. Items are numbered through; a bad line counts as one."""

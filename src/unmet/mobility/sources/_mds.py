@@ -3,17 +3,7 @@
 from typing import Any
 
 from unmet.mobility.sources._gbfs import VEHICLES
-from unmet.mobility.sources._json import (
-    BadItem,
-    Feed,
-    degrees,
-    finite,
-    identifier,
-    items,
-    moment,
-    shown,
-    stamp,
-)
+from unmet.mobility.sources._json import BadItem, Feed, collect, degrees, finite, identifier, moment, stamp
 
 TRIPS = [
     "ride",
@@ -77,44 +67,37 @@ def _ends(item: dict[str, Any]) -> tuple[Any, Any]:
 
 def _trips(found: list[Any], version: str) -> Feed:
     """Read trips of every type. Trips of the operator keep their type and are flagged later."""
-    feed = Feed("trips", f"MDS {version} trips", TRIPS)
-    for number, item in items(feed, found):
-        try:
-            ride, vehicle = identifier(item, "trip_id"), identifier(item, "device_id", "vehicle_id")
-            if "start_time" not in item:
-                raise BadItem("no start_time")
-            start = moment(item["start_time"], "start_time", "ms")
-            over = item.get("end_time")
-            end = stamp(moment(over, "end_time", "ms")) if over is not None else None
-            first, last = _ends(item)
-            a_lat, a_lng, a_stop = _point(first)
-            b_lat, b_lng, b_stop = _point(last)
-            kind = item.get("trip_type") if isinstance(item.get("trip_type"), str) else None
-            feed.rows.append(
-                (number, [ride, vehicle, stamp(start), end, a_stop, b_stop, a_lat, a_lng, b_lat, b_lng, kind])
-            )
-        except BadItem as error:
-            feed.rejects.append((number, str(error), shown(item)))
-    return feed
+
+    def row(item: dict[str, Any]) -> list[Any]:
+        ride, vehicle = identifier(item, "trip_id"), identifier(item, "device_id", "vehicle_id")
+        if "start_time" not in item:
+            raise BadItem("no start_time")
+        start = moment(item["start_time"], "start_time", "ms")
+        over = item.get("end_time")
+        end = stamp(moment(over, "end_time", "ms")) if over is not None else None
+        first, last = _ends(item)
+        a_lat, a_lng, a_stop = _point(first)
+        b_lat, b_lng, b_stop = _point(last)
+        kind = item.get("trip_type") if isinstance(item.get("trip_type"), str) else None
+        return [ride, vehicle, stamp(start), end, a_stop, b_stop, a_lat, a_lng, b_lat, b_lng, kind]
+
+    return collect(Feed("trips", f"MDS {version} trips", TRIPS), found, row)
 
 
 def _changes(found: list[Any], version: str) -> Feed:
-    feed = Feed("status", f"MDS {version} status changes", VEHICLES)
-    for number, item in items(feed, found):
-        try:
-            vehicle = identifier(item, "device_id", "vehicle_id")
-            when = item.get("event_time", item.get("timestamp"))
-            if when is None:
-                raise BadItem("no event_time")
-            finite(when, "event_time")
-            at = moment(when, "event_time", "ms")
-            state = item.get("vehicle_state")
-            if not isinstance(state, str) or not state:
-                raise BadItem("no vehicle_state")
-            events = item.get("event_types")
-            event = ",".join(str(word) for word in events) if isinstance(events, list) else None
-            lat, lng, stop = _point(item.get("event_location", item.get("location")))
-            feed.rows.append((number, [vehicle, stamp(at), stop, lat, lng, state, event]))
-        except BadItem as error:
-            feed.rejects.append((number, str(error), shown(item)))
-    return feed
+    def row(item: dict[str, Any]) -> list[Any]:
+        vehicle = identifier(item, "device_id", "vehicle_id")
+        when = item.get("event_time", item.get("timestamp"))
+        if when is None:
+            raise BadItem("no event_time")
+        finite(when, "event_time")
+        at = moment(when, "event_time", "ms")
+        state = item.get("vehicle_state")
+        if not isinstance(state, str) or not state:
+            raise BadItem("no vehicle_state")
+        events = item.get("event_types")
+        event = ",".join(str(word) for word in events) if isinstance(events, list) else None
+        lat, lng, stop = _point(item.get("event_location", item.get("location")))
+        return [vehicle, stamp(at), stop, lat, lng, state, event]
+
+    return collect(Feed("status", f"MDS {version} status changes", VEHICLES), found, row)

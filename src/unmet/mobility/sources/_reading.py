@@ -2,11 +2,12 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
 import duckdb
 from duckdb import DuckDBPyConnection as Connection
@@ -30,6 +31,7 @@ from unmet.mobility.sources._encoding import LATIN_1, content_of
 from unmet.mobility.sources._files import Paths, Source, list_sources, short, unpack
 from unmet.mobility.sources._formats import Kind
 from unmet.mobility.sources._guessing import guess_columns
+from unmet.mobility.sources._json import FlatRows
 from unmet.mobility.sources._json_feeds import JsonFeeds, check_kind
 from unmet.mobility.sources._parquet import parquet_columns, parquet_relation, parquet_samples
 from unmet.mobility.sources._recognition import (
@@ -49,7 +51,7 @@ Samples = Callable[[], list[list[str]]]
 _CANNOT_READ = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
 
 
-class Destination(Protocol):
+class Destination:
     """The reader of one kind: trips, status or stations.
 
     Attributes
@@ -60,18 +62,33 @@ class Destination(Protocol):
     """
 
     kind: Kind
-    time_field: str | None
+    time_field: str | None = None
     tables: tuple[str, ...]
-    settings: dict[str, Any]
+    settings: Mapping[str, Any] = MappingProxyType({})
+    zone: str | None = None
+    times: str = "local"
+
+    def local_zone(self, relation: Relation, source: str, naive: bool = False) -> str | None:
+        """Return the zone of local times, None if they are UTC. If times are `naive` it must be known."""
+        if self.times != "local" or relation.layout.format.times == "utc":
+            return None
+        if self.zone is None and naive:
+            raise ValueError(
+                f"{source} has local times: give their zone, for instance zone='America/New_York', "
+                "or times='utc' if they are UTC"
+            )
+        return self.zone
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         """Return how a source becomes rows."""
+        raise NotImplementedError
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Complete the rows of a source after they are inserted."""
 
     def remember(self, first: int) -> dict[str, Any]:
         """Return, as JSON values, what it noted about rows of its first table from row `first` on."""
+        return {}
 
     def recall(self, noted: dict[str, Any], first: int) -> None:
         """Take such notes from an earlier reading for rows that now begin at row `first`."""
@@ -170,8 +187,9 @@ class SourceReader:
     def _read_one(self, source: Source) -> None:
         with self._unpacked(source) as (path, content):
             if content == "json":
-                if not self.feeds.read(source.name, path, source.searched):
-                    self._read_flat(source, path)
+                flat = self.feeds.read(source.name, path, source.searched)
+                if flat is not None:
+                    self._read_flat(source, path, flat)
                 return
             self.feeds.insert()  # keep rows in the order of the sources
             if content == "parquet":
@@ -248,10 +266,9 @@ class SourceReader:
             raise ValueError(f"{source.name} cannot be read: its rows do not add up")
         self._account(source, layout, relation.rows, 0, inserted, None)
 
-    def _read_flat(self, source: Source, path: Path) -> None:
+    def _read_flat(self, source: Source, path: Path, flat: FlatRows) -> None:
         """Read JSON Lines or a JSON list whose objects are rows."""
         self.feeds.insert()
-        flat, numbered_lines = self.feeds.flat_rows(path, source.name)
         samples = [[str(cell) for cell in row[1:]] for row in flat.rows[:100] + flat.rows[100:][-100:]]
         layout = self._recognise(source, flat.header, lambda: samples)
         inserted: Inserted | None = Inserted(0)
@@ -266,7 +283,7 @@ class SourceReader:
             raise ValueError(f"{source.name} cannot be read: its objects do not add up")
         self.account.add_rejects(source.name, flat.rejects)
         self.account.blank += flat.blank
-        texts = path if numbered_lines else None
+        texts = path if flat.numbered else None
         self._account(source, layout, flat.lines, 0, inserted, texts, len(flat.rejects))
 
     def _recognise(self, source: Source, header: list[str], samples: Samples) -> Layout:

@@ -1,6 +1,7 @@
 """Recognise the layout of a file from its header."""
 
 import csv
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,6 +46,11 @@ class Layout:
         """Return the position of a column; ``None`` if there is no such column."""
         names = [normalised(text) for text in self.header]
         return names.index(normalised(name)) if normalised(name) in names else None
+
+
+# Headers that say minutes; and cells that no header has: dates and large numbers.
+_IN_MINUTES = re.compile(r"(?i)(\b|_)min(s|utes?|uten|utos)?(\b|_)|분|分")
+_RECORD = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{4}|\d{9,}(\.\d+)?$")
 
 
 def normalised(text: str) -> str:
@@ -132,6 +138,8 @@ def check_columns(
     mapping: dict[str, str] = {}
     for key, value in dict(columns).items():
         field = ALIASES[kind].get(key, key)
+        if key == "duration" and isinstance(value, str) and _IN_MINUTES.search(value):
+            field = "minutes"
         if field not in FIELDS[kind]:
             near = get_close_matches(key, [*FIELDS[kind], *ALIASES[kind]], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -185,6 +193,8 @@ def unknown_layout(name: str, header: list[str], kind: Kind, guessed: Mapping[st
     wanted = {"trips": "trip", "status": "status", "stations": "station"}[kind]
     words = f"{name} is not a known {wanted} file (`unmet formats` lists them); its columns are "
     words += shown_columns(header)
+    if any(_RECORD.match(cell) for cell in header):
+        return NotRecognised(f"{words}. That is a record: put a line with the names of the columns before it")
     argument = {"trips": "columns", "status": "status_columns"}.get(kind)
     if argument is None:
         return NotRecognised(f"{words}; name them station_id, name, lat, lon and capacity")

@@ -113,7 +113,11 @@ def posix_time(text: str, unit: str = "s") -> str:
 
 
 def seconds_of(text: str, unit: int = 1) -> str:
-    """Return SQL for a duration in seconds, from a number of `unit` seconds or from h:mm:ss; else NULL."""
-    number = f"try_cast(replace({text}, ',', '') AS DOUBLE) * {unit}"
+    """Return SQL for a duration in seconds, from a number of `unit` seconds or from h:mm:ss; else NULL.
+
+    A comma before one or two last digits is that of decimals (3,5), any other that of thousands (1,783.0).
+    """
+    plain = f"replace(regexp_replace({text}, ',([0-9]{{1,2}})$', '.\\1'), ',', '')"
+    number = f"try_cast(CASE WHEN contains({text}, ',') THEN {plain} ELSE {text} END AS DOUBLE) * {unit}"
     clock = f"CASE WHEN contains({text}, ':') THEN epoch(try_cast({text} AS INTERVAL)) END"
     return f"coalesce({number}, {clock})"

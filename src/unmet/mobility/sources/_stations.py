@@ -1,7 +1,5 @@
 """Read stations, and make trips and status use one id for each station."""
 
-from typing import Any
-
 import duckdb
 from duckdb import DuckDBPyConnection as Connection
 
@@ -10,9 +8,9 @@ from unmet.mobility.sources._duplicates import drop_repeated_records
 from unmet.mobility.sources._encoding import check_encoding
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import FIELDS, Kind
-from unmet.mobility.sources._reading import Choices, Progress, SourceReader
+from unmet.mobility.sources._reading import Choices, Destination, Progress, SourceReader
 from unmet.mobility.sources._recognition import normalised
-from unmet.mobility.sources._relation import Inserted, Relation, Rows, reason_sql, too_long
+from unmet.mobility.sources._relation import Relation, Rows, reason_sql, too_long
 from unmet.mobility.sources._tables import (
     begin_table,
     column_names,
@@ -106,28 +104,15 @@ def use_station_ids(con: Connection, table: str, columns: tuple[str, ...]) -> in
     return renamed
 
 
-class _Stations:
+class _Stations(Destination):
     """How stations are read."""
 
     kind: Kind = "stations"
-    time_field: str | None = None
-    tables: tuple[str, ...] = ("new_stations",)
-
-    def __init__(self) -> None:
-        self.settings: dict[str, Any] = {}
+    tables = ("new_stations",)
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         columns = ", ".join((column_names("stations"), *_OTHER_IDS, "attributes"))
         return Rows("new_stations", columns, lambda selected: _station_rows(selected, relation))
-
-    def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
-        """Do nothing: table ``stations`` has no line numbers."""
-
-    def remember(self, first: int) -> dict[str, Any]:
-        return {}
-
-    def recall(self, noted: dict[str, Any], first: int) -> None:
-        """Do nothing: there is nothing to note."""
 
 
 def _station_rows(selected: str, relation: Relation) -> str:

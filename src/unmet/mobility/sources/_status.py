@@ -12,9 +12,9 @@ from unmet.mobility.sources._duplicates import drop_repeated_records
 from unmet.mobility.sources._encoding import check_encoding
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import Kind
-from unmet.mobility.sources._reading import Choices, Progress, SourceReader
+from unmet.mobility.sources._reading import Choices, Destination, Progress, SourceReader
 from unmet.mobility.sources._recognition import check_columns
-from unmet.mobility.sources._relation import LONGEST_ID, Inserted, Relation, Rows, reason_sql, too_long
+from unmet.mobility.sources._relation import LONGEST_ID, Relation, Rows, reason_sql, too_long
 from unmet.mobility.sources._stamps import (
     EARLIEST,
     LATEST,
@@ -133,30 +133,24 @@ def _read(
     return account, destination.kinds_of_time == {True}
 
 
-class _Status:
+class _Status(Destination):
     """How status is read: records of places into one table, those of vehicles into another."""
 
     kind: Kind = "status"
-    time_field: str | None = "at"
-    tables: tuple[str, ...] = ("new_status", "new_vehicles")
+    time_field = "at"
+    tables = ("new_status", "new_vehicles")
 
     def __init__(self, zone: str | None, times: str) -> None:
         self.zone, self.times = zone, times
-        self.settings: dict[str, Any] = {"zone": zone, "times": times}
+        self.settings = {"zone": zone, "times": times}
         self.kinds_of_time: set[bool] = set()  # whether times are without a zone, over all sources
         self._new: set[bool] = set()
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
-        local = self.times == "local" and relation.layout.format.times != "utc"
         naive = guess(relation.sampled("at"), day_first) is not None
-        if local and self.zone is None and naive:
-            raise ValueError(
-                f"{source} has local times: give their zone, for instance zone='America/New_York', "
-                "or times='utc' if they are UTC"
-            )
+        zone = self.local_zone(relation, source, naive)
         self.kinds_of_time.add(naive)
         self._new.add(naive)
-        zone = self.zone if local else None
         if "vehicle_id" in relation.layout.positions:
             columns = column_names("vehicles")
             return Rows("new_vehicles", columns, lambda selected: _vehicle_rows(selected, relation, zone))
@@ -166,9 +160,6 @@ class _Status:
             lambda selected: _status_rows(selected, relation, zone, day_first),
             sound="sound",
         )
-
-    def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
-        """Do nothing: the tables have no line numbers."""
 
     def remember(self, first: int) -> dict[str, Any]:
         noted, self._new = sorted(self._new), set()

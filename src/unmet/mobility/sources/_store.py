@@ -196,7 +196,7 @@ class ReadStore:
             "code": code_version(),
             "kind": reader.kind,
             "choices": asdict(reader.choices),
-            "settings": reader.destination.settings,
+            "settings": dict(reader.destination.settings),
             "files": [[source.name, source.searched, self._sums[source.path]] for source in unit],
         }
         return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()[:32]

@@ -39,6 +39,7 @@ class TripRules:
     names: bool  # whether the names of start places are wanted
     keep: dict[str, tuple[str, ...]]  # column of the source → values to keep
     keep_places: bool  # keep only rides that start at one of `kept_places`
+    riders: tuple[str, ...] = ()  # names of stations that are known to be for riders
 
 
 def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) -> str:
@@ -72,8 +73,8 @@ def trip_rows(selected: str, relation: Relation, rules: TripRules, source: str) 
     return f"""
         SELECT ride AS ride_id, vehicle AS vehicle_id, started_at, ended_at,
             coalesce(start_place, start_name) AS start_place, coalesce(end_place, end_name) AS end_place,
-            start_lat, start_lng, end_lat, end_lng, {_flag(relation)} AS flag, {literal(source)} AS source,
-            line, {_reason()} AS reason, {_left_out(rules)} AS left_out,
+            start_lat, start_lng, end_lat, end_lng, {_flag(relation, rules)} AS flag,
+            {literal(source)} AS source, line, {_reason()} AS reason, {_left_out(rules)} AS left_out,
             {_doubled(rules)} AS doubled, start_clock, end_clock, {_seconds(relation)} AS seconds,
             {"start_name" if rules.names else "NULL::VARCHAR"} AS start_name
         FROM ({timed})
@@ -162,12 +163,20 @@ def length_flag() -> str:
     )
 
 
-def _flag(relation: Relation) -> str:
+def is_test(name: str) -> str:
+    """Return an SQL condition: the name, or the id, of a station says that it is not for riders."""
+    return f"regexp_matches({name}, {literal('(?i)' + '|'.join(_TEST_STATIONS))})"
+
+
+def _flag(relation: Relation, rules: TripRules) -> str:
     """Return SQL for the flag of a ride. One that ends at a depot after more than a day is over-a-day."""
-    pattern = literal("(?i)" + "|".join(_TEST_STATIONS))
+    known = ", ".join(literal(name) for name in rules.riders)
 
     def test(side: str) -> str:
-        return f"WHEN regexp_matches(coalesce({side}_name, {side}_place), {pattern}) THEN 'test-station'"
+        name = f"coalesce({side}_name, {side}_place)"
+        # Looking a name up is much faster than the test. A join would be, too, but changes the order of rows.
+        unknown = f"try_cast({name} AS ENUM({known})) IS NULL AND " if known else ""
+        return f"WHEN {unknown}{is_test(name)} THEN 'test-station'"
 
     riders = ", ".join(literal(word) for word in _RIDER_TRIPS)
     service = f"WHEN lower(trip_type) NOT IN ({riders}) THEN 'service' "

@@ -13,7 +13,7 @@ from unmet.mobility.sources._duplicates import First, drop_repeated_rides
 from unmet.mobility.sources._encoding import check_encoding
 from unmet.mobility.sources._files import MAX_BYTES, Paths
 from unmet.mobility.sources._formats import Kind
-from unmet.mobility.sources._reading import Choices, Progress, SourceReader
+from unmet.mobility.sources._reading import Choices, Destination, Progress, SourceReader
 from unmet.mobility.sources._recognition import check_columns, normalised
 from unmet.mobility.sources._relation import Inserted, Relation, Rows
 from unmet.mobility.sources._same_stations import join_same_stations
@@ -29,10 +29,12 @@ from unmet.mobility.sources._tables import (
     replace_rejects,
     replace_table,
 )
-from unmet.mobility.sources._trip_rows import TripRules, length_flag, trip_rows
+from unmet.mobility.sources._trip_rows import TripRules, is_test, length_flag, trip_rows
 from unmet.tables import literal, transaction
 
 Keep = Mapping[str, str | Sequence[str]]
+_MANY_ROWS = 10_000  # of a source: its names help to read the next one
+_MOST_NAMES = 4_000
 
 
 def read_trips(
@@ -118,12 +120,12 @@ def read_trips(
     return _report(con, account, reasons, duplicates, zone)
 
 
-class _Trips:
+class _Trips(Destination):
     """How trips are read, and where the rows of each source start."""
 
     kind: Kind = "trips"
-    time_field: str | None = "start"
-    tables: tuple[str, ...] = ("new_trips",)
+    time_field = "start"
+    tables = ("new_trips",)
 
     def __init__(
         self, con: Connection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]
@@ -131,12 +133,22 @@ class _Trips:
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
         self.names = not count(con, "SELECT count(*) FROM stations")  # whether names come from the trips
         self.firsts: list[First] = []
-        self.settings: dict[str, Any] = {"zone": zone, "times": times, "keep": keep, "names": self.names}
+        self.riders: dict[str, None] = {}
+        self._learn_names("unnest([name, place]) AS name FROM stations")
+        self.settings = {"zone": zone, "times": times, "keep": keep, "names": self.names}
         if keep:  # which rides are kept depends on the stations
             self.settings["stations"] = [
                 con.execute(f"SELECT count(*), sum(hash({table}))::VARCHAR FROM {table}").fetchone()
                 for table in ("station_attributes", "station_ids")
             ]
+
+    def _learn_names(self, names: str) -> None:
+        """Note names that are not those of test stations."""
+        found = self.con.execute(
+            f"SELECT name FROM (SELECT DISTINCT {names}) WHERE strlen(name) BETWEEN 1 AND 100 "
+            f"AND NOT {is_test('name')} ORDER BY name LIMIT {_MOST_NAMES}"
+        ).fetchall()
+        self.riders |= dict.fromkeys(row[0] for row in found[: _MOST_NAMES - len(self.riders)])
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         layout = relation.layout
@@ -146,14 +158,8 @@ class _Trips:
             _keep_places(self.con, by_station, source, relation)
         starts = relation.sampled("start")
         form = guess(starts, day_first)
-        local = self._is_local(relation)
-        if local and self.zone is None and form is not None:
-            raise ValueError(
-                f"{source} has local times: give their zone, for instance zone='America/New_York', "
-                "or times='utc' if they are UTC"
-            )
         rules = TripRules(
-            zone=self.zone if local else None,
+            zone=self.local_zone(relation, source, naive=form is not None),
             day_first=day_first,
             form=form,
             years=years_of(starts),
@@ -161,6 +167,7 @@ class _Trips:
             names=self.names,
             keep=by_column,
             keep_places=bool(by_station),
+            riders=tuple(self.riders),
         )
         return Rows(
             "new_trips",
@@ -168,9 +175,6 @@ class _Trips:
             lambda selected: trip_rows(selected, relation, rules, source),
             filtered=bool(self.keep),
         )
-
-    def _is_local(self, relation: Relation) -> bool:
-        return self.times == "local" and relation.layout.format.times != "utc"
 
     def finish(self, relation: Relation, rows: Rows, inserted: Inserted) -> None:
         """Number the lines, and settle times in an hour that occurs twice."""
@@ -180,10 +184,15 @@ class _Trips:
         fields = relation.layout.positions
         rounded = bool({"seconds", "minutes"} & set(fields)) and is_rounded(relation.sampled("start"))
         self.firsts.append(First(first, relation.layout.format.name, rounded))
+        if self.names and inserted.rows > _MANY_ROWS:
+            self._learn_names(
+                f"coalesce(start_name, start_place) AS name FROM new_trips WHERE rowid >= {first}"
+            )
         if not inserted.numbered:
             self.con.execute(f"UPDATE new_trips SET line = rowid - {first} + 2 WHERE rowid >= {first}")
-        if self._is_local(relation) and self.zone is not None:
-            self._settle_doubled(relation, rows, first, self.zone)
+        zone = self.local_zone(relation, "")
+        if zone is not None:
+            self._settle_doubled(relation, rows, first, zone)
 
     def remember(self, first: int) -> dict[str, Any]:
         return {

@@ -1,0 +1,1 @@
+"""Virtual stock-outs on real and simulated cities: hidden rides against their estimate."""
