@@ -137,9 +137,9 @@ def test_serve(finished, tmp_path, times):
     assert contents(folder) == before
 
 
-def test_workers_that_are_killed_are_one_line(finished, tmp_path):
+def test_workers_that_are_killed_are_one_line(tmp_path):
     """As the system does when memory runs out: the second death of a worker ends the command."""
-    arguments = ["fit", finished / "panel.parquet", *FIT, "-o", tmp_path / "out"]
+    arguments = ["paper", "bikes", "--smoke", "--jobs", "2", "-q", "-o", tmp_path / "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "unmet", *map(str, arguments)],
         stdout=subprocess.PIPE,
