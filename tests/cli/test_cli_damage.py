@@ -169,7 +169,7 @@ def test_less_than_two_weeks(finished, tmp_path, capsys):
     short = {name: values[first] for name, values in columns.items()}
     write_columns(tmp_path / "short.parquet", short, about=about)
     told = refused(capsys, "fit", tmp_path / "short.parquet", "-o", tmp_path / "out", *QUICK)
-    assert "panel covers 13.0 days; demand needs at least 14: add more trip files" in told
+    assert "panel covers 13.0 days; demand needs at least 14: add more data" in told
 
 
 def test_a_horizon_beyond_the_calendar(folder, capsys):
@@ -204,7 +204,7 @@ def test_no_place_was_ever_available(finished, tmp_path, capsys):
     zeros = np.zeros(len(columns["ds"]))
     path = change_panel(finished / "panel.parquet", tmp_path / "none.parquet", y=zeros, exposure=zeros)
     told = refused(capsys, "fit", path, "-o", tmp_path / "out", *QUICK)
-    assert "no place ever had a vehicle" in told
+    assert "no place ever had any supply" in told
 
 
 def test_a_folder_of_another_run(finished, tmp_path, capsys):
