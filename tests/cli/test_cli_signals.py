@@ -1,4 +1,7 @@
-"""Signals at random moments: one line, the right exit code, nothing left behind, no run lost."""
+"""Signals at random moments: one line, the right exit code, nothing left behind, no run lost.
+
+Storms are statistical, so they are slow tests; what each guard of a signal does is tested in test_app.
+"""
 
 import contextlib
 import itertools
@@ -19,7 +22,6 @@ from unmet.runs import read_record
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 # A storm of a hundred takes long: UNMET_SIGNALS=25 UNMET_SIGNALS_SEED=3 is the third quarter of one.
 MANY, SEED = (int(os.environ.get(name, "100")) for name in ("UNMET_SIGNALS", "UNMET_SIGNALS_SEED"))
-few_or_hundred = pytest.mark.parametrize("times", [6, pytest.param(MANY, marks=pytest.mark.slow)])
 hundred = pytest.mark.parametrize("times", [pytest.param(MANY, marks=pytest.mark.slow)])
 LONG = pytest.mark.timeout(7200)
 FIT = ("--network", "linear", "--jobs", "2", "-q")
@@ -45,7 +47,7 @@ def timed(*arguments: object) -> float:
     return time.monotonic() - began
 
 
-@few_or_hundred
+@hundred
 @LONG
 def test_panel(city, tmp_path, times):
     panel = tmp_path / "panel.parquet"
@@ -128,7 +130,7 @@ def test_paper(tmp_path, times):
     storm(arguments, tmp_path, took, times, lambda ended: shutil.rmtree(tmp_path / "out", ignore_errors=True))
 
 
-@few_or_hundred
+@hundred
 @LONG
 def test_serve(finished, tmp_path, times):
     folder = shutil.copytree(finished, tmp_path / "run")

@@ -94,6 +94,7 @@ def san_francisco():
         yield con, here
 
 
+@pytest.mark.slow
 def test_three_superhubs_of_san_francisco(san_francisco):
     con, here = san_francisco
     report = build_panel(
