@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from serve_tools import PATIENCE, Service, ask_app, start_service
 
-from unmet.serve._connections import SEND_SECONDS, Connection
+from unmet.serve._connections import STOP_SECONDS, Connection
 from unmet.serve._guards import Limits, guarded
 from unmet.serve._hosts import Hosts
 from unmet.serve._server import Ready, prepare
@@ -154,7 +154,7 @@ def test_it_stops_quietly_among_clients_that_never_read(run_folder, how, code):
         began = time.monotonic()
         out, error = process.communicate(timeout=PATIENCE)
     assert (out, error, process.returncode) == ("Stopped.\n", "", code)
-    assert time.monotonic() - began < SEND_SECONDS  # nobody waited for them
+    assert time.monotonic() - began < STOP_SECONDS + 10  # nobody waited for them: that takes SEND_SECONDS
 
 
 SECONDS, DEAF, IDLE, HONEST = 60, 300, 1000, 20
