@@ -19,6 +19,14 @@ def test_a_header_in_an_error(tmp_path, capsys):
     assert "owned" in told
 
 
+def test_a_path_in_an_error(tmp_path, capsys):
+    path = tmp_path / EVIL.replace("/", "")
+    assert call("panel", path, "-o", tmp_path / "p.parquet") == 1
+    told = capsys.readouterr().err
+    assert no_control(told)
+    assert "owned" in told
+
+
 @pytest.mark.parametrize("where", ["column", "path"])
 def test_a_note_and_a_path_in_a_summary(city, tmp_path, capsys, where):
     weather = tmp_path / "weather.csv"

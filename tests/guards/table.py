@@ -214,7 +214,7 @@ GUARDS = [
           '    check_shape(inner, shape, "model")\n', "",
           ("cli/test_cli_damage.py::test_a_model_that_was_edited_and_sealed_again",)),
     Guard("text in a terminal", "cli/_errors.py", "printable(' '.join(words.splitlines()))", "words",
-          ("cli/test_cli_terminal.py::test_a_header_in_an_error",)),
+          ("cli/test_cli_terminal.py::test_a_path_in_an_error",)),
     Guard("workers that are killed", "cli/_errors.py", " and not _of_worker(problem)", "",
           ("cli/test_cli_signals.py::test_workers_that_are_killed_are_one_line",)),
     Guard("options from regular files", "runs/_checksum.py",
