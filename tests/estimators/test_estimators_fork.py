@@ -7,7 +7,7 @@ import sys
 import pytest
 
 SCRIPT = """
-import os, sys, warnings
+import os, signal, warnings
 import numpy as np
 from unmet import CensoredQuantileRegressor
 warnings.simplefilter("ignore")  # of JAX and Python about the fork
@@ -16,6 +16,7 @@ model = CensoredQuantileRegressor(quantiles=(0.5,), head="free", max_epochs=2).f
 for act in (lambda: model.fit(x, x[:, 0]), lambda: model.predict(x)):
     child = os.fork()
     if child == 0:
+        signal.alarm(30)  # a child that hangs ends without a word
         try:
             act()
         except RuntimeError as error:
