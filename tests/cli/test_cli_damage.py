@@ -81,6 +81,7 @@ def test_a_model_of_another_version(folder, capsys):
         ("", {"zone": "Mars/Olympus"}),
         ("", {"places": [1, 2, 3, 4, 5, 6]}),
         ("", {"map": [{}]}),
+        ("", {"levels": [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]}),
         ("", {"places": ["only one"]}),
         ("", {"shocks": {"variance": None, "persistence": 0.0}}),
         ("network", {"y_center": "0.5"}),

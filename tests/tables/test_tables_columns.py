@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmet.tables import read_columns, write_columns
+from unmet.tables import read_columns, read_parquet, write_columns
 
 
 def table():
@@ -58,3 +58,9 @@ def test_what_is_not_parquet_is_refused(tmp_path):
         read_columns(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="does not exist"):
         read_columns(tmp_path / "missing.parquet")
+
+
+def test_rows_by_what_has_no_order(tmp_path):
+    path = write_columns(tmp_path / "t.parquet", {"ds": np.array([True, None, False], object)})
+    with pytest.raises(ValueError, match="is not a panel: its column ds holds BOOLEAN, which has no order"):
+        read_parquet(path, "panel", order=("ds",))

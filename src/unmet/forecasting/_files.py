@@ -188,6 +188,13 @@ def _check_arrays(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None
     levels = np.array(config["levels"])
     if not len(levels) or (np.diff(levels) <= 0).any() or len(config["city_state"]) != 2:
         raise ValueError("its levels make no sense")
+    for bands in (config["map"], config["daily_map"]):
+        if bands is not None and not (
+            bands
+            and all(band["nominal"] == config["levels"] for band in bands)
+            and all(len(band["level"]) == len(levels) for band in bands)
+        ):
+            raise ValueError("its levels are not those of its calibration")
     check_zone(config["zone"])
     for known in config["terms"]["columns"].values():
         if len(known["usual"]) != 24:

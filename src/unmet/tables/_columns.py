@@ -77,7 +77,7 @@ def read_parquet(
                 f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({name})"
             ).fetchall()
             columns = fetch_columns(con, f"read_parquet({name})", order, only, without)
-        except duckdb.Error as error:
+        except (duckdb.Error, TypeError) as error:
             raise ValueError(f"{path} is not a {what}: {str(error).splitlines()[0]}") from None
     return columns, {key.removeprefix("unmet."): text for key, text in notes if key.startswith("unmet.")}
 
@@ -118,6 +118,8 @@ def fetch_columns(
         if kinds[name] != "VARCHAR":
             found[name] = plain(con.execute(f"SELECT {column} AS one FROM {table}").fetchnumpy()["one"])
             codes = found[name]
+            if name in order and codes.dtype == object:
+                raise TypeError(f"its column {name} holds {kinds[name]}, which has no order")
         else:
             texts, codes = _texts(con, column, table)
             found[name] = texts[codes]
