@@ -40,9 +40,9 @@ def test_the_planned_day_and_the_last_such_days_are_said(folder: Path, page: str
         assert lost == pytest.approx(columns["lost_mean"][rows].sum())
         assert wanted == pytest.approx(lost + columns["y"][rows].sum())
     low, high = sorted(round(one[2]) for one in planned.past)
-    assert f"With your vans, recent Mondays (from 04:00) lost {low} to {high}." in page
+    assert f"Recent Mondays (from 04:00) lost {low} to {high}: " in page
     assert "Moves start from the usual stock" in page
-    assert "They ignore distance" in page
+    assert "--max-move" in page
     assert "If no van came all day" in page
     assert "may still get fewer vehicles" in page
 

@@ -148,7 +148,7 @@ def test_a_summary_prints_well(folder: Path):
     assert lines[1].startswith("About ")
     assert lines[1].endswith(" gave up.")
     assert any(line.startswith("Plan for Monday, 15 Apr 2024, from 04:00: ") for line in lines)
-    assert lines[-1].startswith("With your vans, recent Mondays (from 04:00) lost ")
+    assert lines[-1].startswith("Recent Mondays (from 04:00) lost ")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,6 @@ def show_plan(run: Run) -> None:
             ends = (shown(row.get(f"{end}_name") or row[end]) for end in ("from", "to"))
             table.add_row(*ends, f"{row['vehicles']:,}", f"{row['rides_saved']:.2f}")
         console.print(table)
-        console.print("Moves start from the usual stock of the last four weeks and ignore distance.")
+        console.print("Moves start from the usual stock of the last four weeks and go as far as --max-move.")
     for name in ("plan.csv", "moves.csv"):
         console.print(f"Written: {shown(run.folder / name)}", soft_wrap=True)

@@ -13,6 +13,7 @@ from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Past
 
 Floats = NDArray[np.float64]
+_LEAST_UNSURE = 0.005  # share of known time; below it a feed leaves a few rows open, which is no doubt
 # Doubt about the chance that a vehicle stood there in ambiguous time, in standard deviations of a normal
 # score: common to all places, and of each place.
 _CITY, _PLACE = 0.8, 0.5
@@ -78,7 +79,7 @@ def make_exposure_draws(grid: Grid, past: Past, draws: int, seed: int) -> Exposu
 def describe_doubt(
     grid: Grid, past: Past, shares: Floats, bounds: tuple[float, float] | None
 ) -> dict[str, Any] | None:
-    """Return how lost rides depend on the share of ambiguous time that was empty; None if none is ambiguous.
+    """Return how lost rides depend on the share of ambiguous time that was empty; None if hardly any is.
 
     Parameters
     ----------
@@ -89,6 +90,8 @@ def describe_doubt(
     if not between.any():
         return None
     share_unsure = float(between.sum() / grid.known.sum())
+    if bounds is None and share_unsure < _LEAST_UNSURE:
+        return None
     if bounds is not None:
         named = [
             {"assumption": text, "lost": bound if np.isfinite(bound) else None}

@@ -63,8 +63,8 @@ _LEVELS = ("05", "10", "25", "50", "75", "90", "95")
 _STARTS = Column("starts", "text", "local time at which the planned day starts", optional=True)
 _TOTALS = (
     Part("observed", "number", "pickups seen"),
-    Part("demand", "interval", "rides wanted"),
-    Part("lost", "interval", "requests that found no vehicle, here or next door"),
+    Part("demand", "interval", "rides wanted; where rows are not identified, q95 is the model's word alone"),
+    Part("lost", "interval", "requests that found no vehicle, here or next door; q95 as for demand"),
     Part("unserved", "interval", "requests that found no vehicle at their own place", optional=True),
     Part("next_door", "interval", "requests served by a neighbouring place", optional=True),
 )

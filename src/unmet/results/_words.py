@@ -156,8 +156,8 @@ def doubts(summary: Summary) -> list[str]:
         return [*bounds(doubt), "Forecasts and the plan count rides as demand, which is at least that high."]
     low, high = (percent(end, 0) for end in (doubt.empty.low, doubt.empty.high))
     return [
-        f"In {percent(doubt.share, 0)} of the time nobody knows whether a vehicle stood at its place: there "
-        f"is no status feed, and vehicle ids do not tell. {low} to {high} of that time is taken to be empty. "
+        f"In {percent(doubt.share, 0)} of the time nobody knows whether a vehicle stood at its place: "
+        f"neither a status feed nor vehicle ids tell. {low} to {high} of that time is taken to be empty. "
         f"{doubt.assumption}"
     ]
 
@@ -344,6 +344,9 @@ def day_in_words(planned: PlannedDay) -> str:
     return f"{planned.weekday}, {day(planned.date)}, from {planned.clock}"
 
 
+_OTHERWISE = ": they began with other stock than the usual, and vans came."
+
+
 def recent_days(planned: PlannedDay) -> str | None:
     """Return what recent days of the planned weekday lost, to set the expected loss against."""
     if not planned.past:
@@ -352,9 +355,11 @@ def recent_days(planned: PlannedDay) -> str | None:
     # The hour is said so that nobody looks for these figures among calendar days.
     from_hour = f" (from {planned.clock})" if planned.clock not in ("", "00:00") else ""
     if len(lost) == 1:
-        return f"With your vans, the last {planned.weekday}{from_hour} lost {number(lost[0])}."
+        return (
+            f"The last {planned.weekday}{from_hour} lost {number(lost[0])}{_OTHERWISE.replace('they', 'it')}"
+        )
     span = number(lost[0]) if lost[0] == lost[-1] else f"{number(lost[0])} to {number(lost[-1])}"
-    return f"With your vans, recent {planned.weekday}s{from_hour} lost {span}."
+    return f"Recent {planned.weekday}s{from_hour} lost {span}{_OTHERWISE}"
 
 
 def place_sentence(place: PlaceTotals, words: Words | None = None) -> str:
