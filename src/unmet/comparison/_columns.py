@@ -66,6 +66,41 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
     return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes))
 
 
+def leave_out_answers(
+    columns: Mapping[str, NDArray[Any]], y: NDArray[np.float64] | None, censored: NDArray[np.bool_]
+) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Return the columns that do not hold the answer, and a note on those that do.
+
+    A column holds it if it marks the censored rows, or rises and falls with y in every row.
+    """
+    kept, flags, copies = dict(columns), [], []
+    for name, values in columns.items():
+        numbers = _as_numbers(values)
+        if numbers is None or np.isnan(numbers).any():
+            continue
+        marked, two = numbers == numbers.max(), len(np.unique(numbers)) == 2
+        if two and ((marked == censored).all() or (marked == ~censored).all()):
+            flags.append(name)
+        elif y is not None and _same_order(numbers, y):
+            copies.append(name)
+    notes = [
+        f"Left out: {', '.join(names)}: {why}. Name it in features if it is known beforehand."
+        for names, why in ((flags, "marks the censored rows"), (copies, "rises and falls with y"))
+        if names
+    ]
+    for name in (*flags, *copies):
+        del kept[name]
+    return kept, notes
+
+
+def _same_order(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Whether two columns put all rows into the same order, or the opposite one, ties included."""
+    first, second = (np.unique(values, return_inverse=True)[1] for values in (one, other))
+    if first.max() < 9:  # few values may well agree by chance
+        return False
+    return bool((first == second).all() or (first.max() - first == second).all())
+
+
 def _encode_one(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, NDArray[np.float64]], int]:
     """Return a problem or the columns of numbers that stand for one column, and how many gaps it had."""
     if values.dtype.kind in "mM":

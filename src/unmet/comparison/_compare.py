@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
-from unmet.comparison._columns import Encoded, columns_of, encode
+from unmet.comparison._columns import Encoded, columns_of, encode, leave_out_answers
 from unmet.comparison._comparison import Comparison, make_lines, recommend
 from unmet.comparison._folds import Held, Task, predict_held, split
 from unmet.comparison._measures import LOSS_NAMES, measure
@@ -94,8 +94,12 @@ def compare(
     told, used = _told(given, columns, side)
     rows, notes = _rows(told, len(next(iter(columns.values()))), max_rows, random_state)
     told = {name: values[rows] for name, values in told.items()}
-    table = encode(_features({name: v[rows] for name, v in columns.items()}, features, used), features)
     observed = observe(side=side, **told)
+    offered = _features({name: v[rows] for name, v in columns.items()}, features, used)
+    if features is None:
+        offered, told_too_much = leave_out_answers(offered, told.get("y"), observed.censored)
+        notes = [*notes, *told_too_much]
+    table = encode(offered, features)
     _check_size(observed, folds, quantiles)
     chosen, left_out = _applying(table, observed, methods)
     levels = tuple(sorted({*(float(level) for level in quantiles)}))
