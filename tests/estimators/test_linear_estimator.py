@@ -221,3 +221,26 @@ def test_edited_files_are_refused(capped, tmp_path):
         save_model(tmp_path / "edited", config, {**arrays, name: values})
         with pytest.raises(ModelFileError, match="do not describe"):
             load(tmp_path / "edited").predict(capped.X)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_confidence_intervals_of_quantiles(side):
+    """The interval holds the true median about as often as it says, and wants draws."""
+    random = np.random.default_rng(3)
+    at, held = np.array([[0.2], [0.8]]), []
+    for _ in range(30):
+        x = random.uniform(size=150)
+        latent = 1 + 2 * x + random.normal(size=150)
+        limit = 2.5 + random.normal(size=150) if side == "right" else 1.5 + random.normal(size=150)
+        y = np.minimum(latent, limit) if side == "right" else np.maximum(latent, limit)
+        model = LinearCensoredQuantiles(
+            method="powell", quantiles=(0.5,), side=side, n_bootstrap=60, n_restarts=1, random_state=0
+        )
+        found = model.fit(x[:, None], y, threshold=limit).confidence_interval(at, coverage=0.9)
+        assert found.shape == (2, 1, 2)
+        truth = 1 + 2 * at[:, 0]
+        held.append((found[:, 0, 0] <= truth) & (truth <= found[:, 0, 1]))
+    assert 0.75 <= np.mean(held) <= 0.99
+    model.set_params(n_bootstrap=0).fit(x[:, None], y, threshold=limit)
+    with pytest.raises(ValueError, match="n_bootstrap=200"):
+        model.confidence_interval(at)

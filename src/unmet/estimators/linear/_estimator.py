@@ -21,7 +21,7 @@ from unmet.estimators._settings import (
 )
 from unmet.estimators.linear._fit import bootstrap, make_ready, run
 from unmet.estimators.linear._process import LinearProcess
-from unmet.estimators.linear._summary import Summary, summarise
+from unmet.estimators.linear._summary import Summary, quantile_intervals, summarise
 
 METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
 _STEPS = 100
@@ -213,6 +213,19 @@ class LinearCensoredQuantiles(CensoredRegressor):
         check_coverage(coverage)
         self._fitted()
         return summarise(self, coverage)
+
+    def confidence_interval(self, X: ArrayLike, coverage: float = 0.95) -> Floats:
+        """Where the true quantiles at each row lie, shape (n, K, 2): lower and upper ends by level.
+
+        Unlike `predict_interval`, which holds values, it says how well each of `quantiles` is known: the ends
+        are percentiles of x'β over the bootstrap draws, so `n_bootstrap` of 200 or more is needed. NaN where
+        fewer than 80% of the draws reach a level.
+        """
+        check_coverage(coverage)
+        rows = np.asarray(self._inputs(X), np.float64)
+        if self.bootstrap_ is None:
+            raise ValueError("confidence_interval needs bootstrap draws: set n_bootstrap=200 and fit again")
+        return quantile_intervals(rows, self.bootstrap_, coverage)
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         fitted = self.fitted_

@@ -65,6 +65,19 @@ def summarise(model: Any, coverage: float) -> Summary:
     return Summary(levels, columns, found, errors, lower, upper, text)
 
 
+def quantile_intervals(
+    rows: NDArray[np.float64], draws: NDArray[np.float64], coverage: float
+) -> NDArray[np.float64]:
+    """Percentile intervals of x'β over draws (B, K, 1 + columns), shape (n, K, 2)."""
+    tail = 50 * (1 - coverage)
+    found = np.full((len(rows), draws.shape[1], 2), np.nan)
+    for level in np.flatnonzero(np.isfinite(draws).all(axis=2).mean(axis=0) >= _ENOUGH):
+        reached = draws[np.isfinite(draws[:, level]).all(axis=1), level]
+        lines = reached[:, :1] + reached[:, 1:] @ rows.T
+        found[:, level] = np.percentile(lines, [tail, 100 - tail], axis=0).T
+    return found
+
+
 def _text(model: Any, levels: Any, columns: Any, coverage: float, tables: Any) -> str:
     found, errors, lower, upper = tables
     lines = [
