@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from unmet.cli._app import COMMANDS, application
+
+_MARKUP = re.compile(r"([*_<>\[\]])")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 
 
 def command_pages() -> dict[str, str]:
@@ -56,6 +60,7 @@ def _cell(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return plain text with the signs that Markdown would take for markup escaped, backticks aside."""
-    text = _cell(text)
-    return "".join(f"\\{sign}" if sign in "*_<>[]" else sign for sign in text)
+    """Return plain text as Markdown: options as code, and signs that would be markup escaped, code aside."""
+    pieces = _cell(text).split("`")
+    pieces[::2] = [_OPTION.sub(r"`\1`", _MARKUP.sub(r"\\\1", one)) for one in pieces[::2]]
+    return "`".join(pieces)

@@ -5,6 +5,8 @@ Retail: how many sales were lost?
 A shop records units sold and the stock in the morning. On days when the shelf ran empty, demand was *at
 least* the stock. We estimate what people wanted, add up the lost sales, and set the stock for the coming
 week.
+
+You need ``pip install 'unmet[report,plots]'`` and pandas.
 """
 
 # %%

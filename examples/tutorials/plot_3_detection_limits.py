@@ -5,6 +5,8 @@ Chemistry: values below a detection limit
 An instrument reports "< 0.5" when a concentration is too small to measure. Half the limit, or zero, is
 often written instead, and both bend the result. Here the value is censored from *below*: use
 ``side="left"``.
+
+You need ``pip install 'unmet[plots]'`` and pandas.
 """
 
 # %%

@@ -5,6 +5,8 @@ Calibration in pictures
 A 90% interval should hold nine values in ten. With a censored target you cannot simply count: where a row
 was cut off, you do not know the value. This tutorial shows what can be checked all the same, and puts
 conformal intervals of MAPIE beside ours.
+
+You need ``pip install 'unmet[plots]' mapie``.
 """
 
 # %%
