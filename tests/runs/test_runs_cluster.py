@@ -63,5 +63,5 @@ def test_a_worker_killed_midway_on_a_cluster(client: Any, tmp_path: Path) -> Non
 
 def test_other_clusters_are_refused() -> None:
     pytest.importorskip("distributed")
-    with pytest.raises(ValueError, match="address of a Dask scheduler or a Client, not int"):
+    with pytest.raises(ValueError, match="address of a Dask scheduler, a Client or .local., not int"):
         run_shards(abs, [1], cluster=3)

@@ -1,67 +1,413 @@
-"""Run shards on a Dask cluster, with the interface of processes on this machine."""
+"""Work on a Dask cluster: workers that die, a scheduler that restarts and bad tasks change no result."""
 
+import contextlib
+import logging
+import os
 import secrets
-from collections.abc import Iterable, Iterator
+import socket
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from unmet.runs._checksum import code_version
 from unmet.runs._extras import naming_extras
-from unmet.runs._shards import shard_error, unwrap
-from unmet.runs._workers import call, pack
+from unmet.runs._shards import ShardError, WorkerDiedError, shard_error, unwrap
+from unmet.runs._workers import Failure, available_cores, call, pack, worker_environment
+
+LOCAL = "local"
+# A task is given up after this many failures of the system, or so many rounds of deaths of its workers; the
+# scheduler counts the deaths of a round (four, unless its setting `allowed-failures` says otherwise).
+_TRIES, _ROUNDS = 3, 2
+_LOSSES = 10  # of the scheduler, with nothing finished in between
+_LOOK = 5.0  # seconds between two looks at whether there are workers
+
+
+class ClusterLostError(ConnectionError):
+    """The scheduler of a cluster, or all its workers, stayed away for too long."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of the work: its argument, and what an error calls it."""
+
+    name: str
+    argument: Any
+
+
+class Cluster:
+    """Workers of a Dask scheduler, and the folder through which they and this process exchange files.
+
+    A task whose worker dies runs again on another one. After the loss of the scheduler, this process waits
+    for it and sends again what is not finished. A task that kills its workers again and again, or that fails,
+    ends the work with an error that names it. Results are those of one machine, to the bit.
+
+    Parameters
+    ----------
+    address : address of a Dask scheduler, a Dask `Client`, or ``"local"``: worker processes on this machine.
+    folder : seen by all workers under the same path; made if needed. None: work without files.
+    workers : worker processes for ``"local"``; None: one per core.
+    patience : seconds to wait for a scheduler or for workers that are gone.
+
+    Examples
+    --------
+    >>> with Cluster("local", workers=2) as cluster:  # doctest: +SKIP
+    ...     sorted(cluster.run(abs, [-1, 2]))
+    [(0, 1), (1, 2)]
+    """
+
+    def __init__(
+        self,
+        address: Any,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        workers: int | None = None,
+        patience: float = 300.0,
+    ) -> None:
+        with naming_extras():
+            import distributed
+        if not isinstance(address, str | distributed.Client):
+            raise ValueError(
+                f"cluster must be the address of a Dask scheduler, a Client or {LOCAL!r}, "
+                f"not {type(address).__name__}"
+            )
+        if workers is not None and address != LOCAL:
+            raise ValueError(f"workers goes with cluster={LOCAL!r}: a scheduler has the workers that it has")
+        self.folder = None if folder is None else Path(folder).resolve()
+        self._address: Any = address
+        self._workers, self._patience = workers, patience
+        self._client: Any = None
+        self._local: Any = None
+        self._since: float | None = None  # when there was no worker any more
+
+    def __enter__(self) -> "Cluster":
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self._connect()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with contextlib.suppress(Exception), _quiet():
+            if self._client is not None and self._client is not self._address:
+                self._client.close(timeout=5)
+            if self._local is not None:
+                self._local.close(timeout=10)
+        self._client = self._local = None
+
+    def __str__(self) -> str:
+        return self._address if isinstance(self._address, str) else str(self._address.scheduler.address)
+
+    def threads(self) -> int:
+        """Return how many tasks run at a time, at least 1."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def run(
+        self,
+        function: Callable[[Any], Any],
+        shards: Iterable[Any],
+        *,
+        initializer: Callable[[], object] | None = None,
+        progress: Callable[[int], Hashable] = lambda index: None,
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield ``(index, function(shard))`` as they finish; a `Task` is called with its argument.
+
+        Parameters
+        ----------
+        progress : tells how far a shard has come, for one that leaves files on its way. A shard that comes
+            further before each death of its worker is never given up.
+        """
+        if self._client is None:
+            raise ValueError("use Cluster in a with statement: it is not connected")
+        work = _Work(self, pack(function), pack(_Welcome.of(self.folder, initializer)), progress)
+        return work.results(iter(enumerate(shards)))
+
+    def _connect(self) -> None:
+        import distributed
+
+        if isinstance(self._address, distributed.Client):
+            self._client = self._address
+            return
+        if self._address == LOCAL:
+            self._local = distributed.LocalCluster(
+                n_workers=self._workers or available_cores(),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                memory_limit=0,
+                env=worker_environment(),
+            )
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                with _quiet():
+                    self._client = distributed.Client(self._local or self._address, timeout=10)
+                return
+            except OSError as error:
+                if time.monotonic() > end:
+                    raise ClusterLostError(
+                        f"no Dask scheduler answers at {self._address}: start it (`dask scheduler`), or "
+                        "check the address; what is finished is kept, and the same command goes on from there"
+                    ) from error
+                time.sleep(1.0)
+            except ValueError as error:
+                raise ValueError(f"cluster is not the address of a Dask scheduler: {error}") from error
+
+    def reconnect(self) -> Any:
+        """Return a client of the scheduler, once it is back."""
+        if self._client is self._address:  # it connects again by itself
+            end = time.monotonic() + self._patience
+            while self._client.status != "running":
+                if time.monotonic() > end or self._client.status == "closed":
+                    raise ClusterLostError(
+                        f"the Dask scheduler at {self} is gone: start it, and run this again"
+                    )
+                time.sleep(0.2)
+            return self._client
+        with contextlib.suppress(Exception), _quiet():
+            self._client.close(timeout=2)
+        if self._local is not None and self._local.status.name != "running":
+            self._local = None
+        if self._local is None or self._address != LOCAL:
+            self._connect()
+        else:
+            import distributed
+
+            self._client = distributed.Client(self._local, timeout=10)
+        return self._client
+
+    def check_workers(self) -> None:
+        """Raise if there has been no worker for too long."""
+        if self._client.nthreads():
+            self._since = None
+            return
+        now = time.monotonic()
+        self._since = self._since or now
+        if now - self._since > self._patience:
+            raise ClusterLostError(
+                f"the Dask scheduler at {self} has had no workers for {self._patience:.0f} seconds: start "
+                "some (`dask worker`); what is finished is kept, and the same command goes on from there"
+            )
+
+
+class _Work:
+    """One call of `Cluster.run`: what is sent, what comes back, and what is sent again."""
+
+    def __init__(
+        self, cluster: Cluster, function: bytes, welcome: bytes, progress: Callable[[int], Hashable]
+    ) -> None:
+        self.cluster, self.function, self.welcome, self.progress = cluster, function, welcome, progress
+        self.name = f"unmet-{secrets.token_hex(8)}"
+        self.again: list[tuple[int, Any]] = []
+        self.suspects: list[tuple[int, Any]] = []  # their workers died; they run alone, after all others
+        self.pending: dict[Any, tuple[int, Any]] = {}
+        self.deaths: dict[int, int] = {}
+        self.failures: dict[int, int] = {}
+        self.reached: dict[int, Hashable] = {}
+        self.sent = 0
+        self.losses = 0
+
+    def results(self, source: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        import distributed
+
+        lost = (distributed.client.CancelledError, OSError)
+        try:
+            while True:
+                try:
+                    self._send(source)
+                    if not self.pending:
+                        return
+                    finished = self._finished()
+                except ClusterLostError:
+                    raise
+                except lost as error:
+                    self._scheduler_lost(error)
+                    continue
+                for future in sorted(finished, key=lambda future: self.pending[future][0]):
+                    yield from self._take(future, lost)
+        finally:
+            if self.pending:
+                with contextlib.suppress(Exception):
+                    self.cluster._client.cancel(list(self.pending))
+
+    def _send(self, source: Iterator[tuple[int, Any]]) -> None:
+        client = self.cluster._client
+        room = 2 * self.cluster.threads()
+        while len(self.pending) < room:
+            item = self.again.pop() if self.again else next(source, None)
+            if item is None:
+                if self.pending or not self.suspects:
+                    return
+                item, room = self.suspects.pop(), 1
+            self._submit(client, item)
+
+    def _submit(self, client: Any, item: tuple[int, Any]) -> None:
+        index, shard = item
+        self.sent += 1
+        argument = shard.argument if isinstance(shard, Task) else shard
+        try:
+            future = client.submit(
+                call,
+                self.function,
+                self.welcome,
+                argument,
+                key=f"{self.name}-{index}-{self.sent}",
+                pure=False,
+            )
+        except BaseException:
+            self.again.append(item)
+            raise
+        self.pending[future] = item
+
+    def _finished(self) -> list[Any]:
+        import distributed
+
+        while True:
+            try:
+                done = distributed.wait(list(self.pending), timeout=_LOOK, return_when="FIRST_COMPLETED").done
+                return list(done)
+            except TimeoutError:
+                self.cluster.check_workers()
+
+    def _take(self, future: Any, lost: tuple[type[BaseException], ...]) -> Iterator[tuple[int, Any]]:
+        from distributed.scheduler import KilledWorker
+
+        index, shard = self.pending[future]
+        try:
+            result = future.result()
+        except KilledWorker as error:
+            del self.pending[future]
+            self._killed((index, shard), error)
+            return
+        except lost as error:
+            self._scheduler_lost(error)
+            return
+        except Exception as error:
+            raise shard_error(index, error, _name(index, shard)) from error
+        del self.pending[future]
+        self.losses = 0
+        if self._is_passing(result) and self._fails_again(index):
+            self.again.append((index, shard))
+            return
+        yield index, unwrap(index, result, _name(index, shard))
+
+    def _is_passing(self, result: Any) -> bool:
+        """Return whether a failure may be one of the system: a shared folder that hangs, no memory left."""
+        return isinstance(result, Failure) and result.kind in ("OSError", "MemoryError")
+
+    def _fails_again(self, index: int) -> bool:
+        """Count a failure; return whether the shard has another try."""
+        self.failures[index] = self.failures.get(index, 0) + 1
+        return self.failures[index] < _TRIES
+
+    def _killed(self, item: tuple[int, Any], error: Exception) -> None:
+        index, shard = item
+        reached = self.progress(index)
+        if reached != self.reached.get(index):
+            self.deaths[index] = 0
+        self.reached[index] = reached
+        self.deaths[index] = self.deaths.get(index, 0) + 1
+        if self.deaths[index] >= _ROUNDS:
+            raise WorkerDiedError(
+                f"{_name(index, shard)}: every worker that tried it died ({error}). It may need more memory "
+                "than a worker has, or its input may crash them. What else is finished is kept, and the same "
+                "command goes on from there",
+                index,
+            ) from error
+        self.suspects.append(item)
+
+    def _scheduler_lost(self, error: BaseException) -> None:
+        """Wait for the scheduler, and send again all that was under way."""
+        self.losses += 1
+        if self.losses > _LOSSES:
+            raise ShardError(
+                f"the Dask scheduler at {self.cluster} was lost {self.losses} times without one task "
+                f"finished in between ({type(error).__name__}: {error})",
+                -1,
+            ) from error
+        self.again += [item for item in self.pending.values() if item not in self.again]
+        self.again.sort(key=lambda item: -item[0])
+        self.pending.clear()
+        self.cluster.reconnect()
+
+
+def _name(index: int, shard: Any) -> str:
+    return shard.name if isinstance(shard, Task) else f"shard {index}"
+
+
+@dataclass(frozen=True)
+class _Welcome:
+    """What a worker does before its first task: check its code and the shared folder, and set its threads."""
+
+    code: str
+    token: str | None
+    environment: dict[str, str]
+    sender: tuple[str, int]
+    initializer: Callable[[], object] | None
+
+    @classmethod
+    def of(cls, folder: Path | None, initializer: Callable[[], object] | None) -> "_Welcome":
+        token = None
+        if folder is not None:
+            token = str(folder / "shared")
+            Path(token).touch()
+        here = (socket.gethostname(), os.getpid())
+        return cls(code_version(), token, worker_environment(), here, initializer)
+
+    def __call__(self) -> None:
+        if code_version() != self.code:
+            raise ValueError(
+                f"the worker on {socket.gethostname()} has unmet {code_version()}, and this process has "
+                f"{self.code}: install the same version"
+            )
+        if self.token is not None and not os.path.exists(self.token):
+            raise ValueError(
+                f"the worker on {socket.gethostname()} does not see {os.path.dirname(self.token)}: give a "
+                "folder that all machines share under the same path"
+            )
+        if (socket.gethostname(), os.getpid()) != self.sender:
+            os.environ.update(self.environment)
+        if self.initializer is not None:
+            self.initializer()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from logging that a scheduler is gone: this process says so itself if it stays away."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+@contextlib.contextmanager
+def connected(
+    cluster: Any, folder: str | os.PathLike[str] | None = None, workers: int | None = None
+) -> Iterator[Cluster | None]:
+    """Give a connected `Cluster` for whatever a caller gave: one, an address, a Client, "local", or None."""
+    if cluster is None or isinstance(cluster, Cluster):
+        yield cluster
+        return
+    with Cluster(cluster, folder=folder, workers=workers if cluster == LOCAL else None) as found:
+        yield found
 
 
 def run_on_cluster(
     function: Any, shards: Iterable[Any], cluster: Any, initializer: Any
 ) -> Iterator[tuple[int, Any]]:
-    """Send shards to a Dask scheduler, at most two per thread ahead of what was yielded.
-
-    Dask reruns the shards of a lost worker elsewhere. The workers need the same version of unmet.
-    """
-    with naming_extras():
-        import distributed
-    if isinstance(cluster, str):
-        client, own = distributed.Client(cluster), True
-    elif isinstance(cluster, distributed.Client):
-        client, own = cluster, False
-    else:
-        raise ValueError(
-            f"cluster must be the address of a Dask scheduler or a Client, not {type(cluster).__name__}"
-        )
-    return _run(client, own, function, shards, initializer)
+    """Send shards to a cluster; see `Cluster.run`."""
+    if isinstance(cluster, Cluster):
+        return cluster.run(function, shards, initializer=initializer)
+    return _run_alone(Cluster(cluster), function, shards, initializer)
 
 
-def _run(
-    client: Any, own: bool, function: Any, shards: Iterable[Any], initializer: Any
+def _run_alone(
+    cluster: Cluster, function: Any, shards: Iterable[Any], initializer: Any
 ) -> Iterator[tuple[int, Any]]:
-    import distributed
-
-    name = f"unmet-{secrets.token_hex(8)}"
-    packed = pack(function)
-    packed_initializer = None if initializer is None else pack(initializer)
-    source = enumerate(shards)
-    pending: dict[Any, int] = {}
-    try:
-        while True:
-            ahead = 2 * max(1, sum(client.nthreads().values()))
-            while len(pending) < ahead:
-                item = next(source, None)
-                if item is None:
-                    break
-                future = client.submit(
-                    call, packed, packed_initializer, item[1], key=f"{name}-{item[0]}", pure=False
-                )
-                pending[future] = item[0]
-            if not pending:
-                break
-            finished = distributed.wait(list(pending), return_when="FIRST_COMPLETED").done
-            for future in sorted(finished, key=lambda future: pending[future]):
-                index = pending.pop(future)
-                try:
-                    result = future.result()
-                except Exception as error:
-                    raise shard_error(index, error) from error
-                yield index, unwrap(index, result)
-    finally:
-        if pending:
-            client.cancel(list(pending))
-        if own:
-            client.close()
+    with cluster:
+        yield from cluster.run(function, shards, initializer=initializer)
