@@ -168,7 +168,7 @@ def fit_demand(
         with tick.stage("lost", turns["lost"]):
             began, busy = time.monotonic(), cpu_seconds()
             last = tick.of("lost")
-            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last)
+            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last, cluster)
             kept.log("lost", began, busy)
     if found.account["assumption"]["warn"]:
         warnings.warn(
@@ -255,6 +255,7 @@ def _finish(
     check: SelfCheck | None,
     jobs: int,
     tick: Callable[[], object],
+    cluster: Cluster | None,
 ) -> DemandModel:
     """Fit the chosen network to the whole panel, estimate the past, and build the model."""
     grid = expected_time(model, grid)
@@ -269,7 +270,9 @@ def _finish(
     error = NO_ERROR if check is None else AddedError(check.error_total, check.error_places)
     most = _most_lost(grid, seed) if grid.bounded else None
     identified = sure & enough[:, None]
-    lost = estimate_lost(model, grid, past, identified, seed, error=error, most=most, near=near, jobs=jobs)
+    lost = estimate_lost(
+        model, grid, past, identified, seed, error=error, most=most, near=near, jobs=jobs, cluster=cluster
+    )
     tick()
     daily_map, daily_rows, account = None, None, dict(found.account)
     if grid.per_day > 1:

@@ -13,7 +13,7 @@ from unmet.runs._kept_tasks import Keep, KeptTasks, keep_nothing, keep_within
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
-from unmet.runs._parcels import Parcel, Parcels
+from unmet.runs._parcels import Mailed, Parcel, Parcels
 from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._record import RunError
 from unmet.runs._shape import check_shape
@@ -41,6 +41,7 @@ __all__ = [
     "FolderLock",
     "Keep",
     "KeptTasks",
+    "Mailed",
     "MissingExtraError",
     "ModelFileError",
     "Parcel",

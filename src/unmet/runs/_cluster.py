@@ -79,6 +79,7 @@ class Cluster:
         self._workers, self._patience = workers, patience
         self._client: Any = None
         self._local: Any = None
+        self._silence = _Silence()
         self._since: float | None = None  # when there was no worker any more
 
     def __enter__(self) -> "Cluster":
@@ -88,12 +89,13 @@ class Cluster:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(Exception), _quiet():
+        with contextlib.suppress(Exception):
             if self._client is not None and self._client is not self._address:
                 self._client.close(timeout=5)
             if self._local is not None:
                 self._local.close(timeout=10)
         self._client = self._local = None
+        self._silence.end()
 
     def __str__(self) -> str:
         return self._address if isinstance(self._address, str) else str(self._address.scheduler.address)
@@ -128,13 +130,15 @@ class Cluster:
         if isinstance(self._address, distributed.Client):
             self._client = self._address
             return
+        self._silence.start()
         if self._address == LOCAL:
             self._local = distributed.LocalCluster(
                 n_workers=self._workers or available_cores(),
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # the default listens on all interfaces
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
                 memory_limit=0,
                 env=worker_environment(),
@@ -142,8 +146,8 @@ class Cluster:
         end = time.monotonic() + self._patience
         while True:
             try:
-                with _quiet():
-                    self._client = distributed.Client(self._local or self._address, timeout=10)
+                wait = min(10.0, max(1.0, self._patience))
+                self._client = distributed.Client(self._local or self._address, timeout=wait)
                 return
             except OSError as error:
                 if time.monotonic() > end:
@@ -166,7 +170,7 @@ class Cluster:
                     )
                 time.sleep(0.2)
             return self._client
-        with contextlib.suppress(Exception), _quiet():
+        with contextlib.suppress(Exception):
             self._client.close(timeout=2)
         if self._local is not None and self._local.status.name != "running":
             self._local = None
@@ -373,16 +377,23 @@ class _Welcome:
             self.initializer()
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Dask from logging that a scheduler is gone: this process says so itself if it stays away."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
+class _Silence:
+    """Keeps Dask from logging that a scheduler is gone: this process says so itself if it stays away."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, int] = {}
+
+    def start(self) -> None:
+        for name in ("distributed", *logging.Logger.manager.loggerDict):
+            if name.split(".")[0] == "distributed":
+                logger = logging.getLogger(name)
+                self._before.setdefault(name, logger.level)
+                logger.setLevel(logging.CRITICAL + 1)
+
+    def end(self) -> None:
+        for name, level in self._before.items():
+            logging.getLogger(name).setLevel(level)
+        self._before.clear()
 
 
 @contextlib.contextmanager
