@@ -52,6 +52,19 @@ class Processes:
         with contextlib.suppress(OSError):
             self._folder.cleanup()
 
+    def cpu(self) -> float:
+        """Return the CPU seconds of all workers that run now."""
+        import psutil
+
+        spent = 0.0
+        with self._lock:
+            for name, process in self._running.items():
+                if name != "scheduler":
+                    with contextlib.suppress(psutil.Error):
+                        times = psutil.Process(process.pid).cpu_times()
+                        spent += times.user + times.system
+        return spent
+
     def kill(self, name: str) -> None:
         """Kill a process without a word; it is started again at once."""
         with self._lock:

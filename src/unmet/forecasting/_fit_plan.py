@@ -102,7 +102,7 @@ def stages_on(cluster: Cluster, plan: FitPlan, stages: Iterable[str], says: Mapp
     if isinstance(plan.lowered, str | os.PathLike):
         plan = replace(plan, lowered=os.path.abspath(plan.lowered))
     tasks = [Task(f"fit: {says[stage]}", stage) for stage in stages]
-    return KeptTasks(cluster, _run_stage, plan, tasks)
+    return KeptTasks(cluster, _run_stage, plan, tasks, "stages")
 
 
 def _run_stage(plan: FitPlan, stage: str, keep: Keep) -> Any:

@@ -173,7 +173,7 @@ def estimate_lost(
 
 
 def summary(
-    draws: Floats, mean: float, error: float = 0.0, least: float = 0.0, lowest: float | None = None
+    draws: NDArray[Any], mean: float, error: float = 0.0, least: float = 0.0, lowest: float | None = None
 ) -> dict[str, float | None]:
     """Return a mean and the 90% interval of draws around it with a further `error`, not below `least`.
 

@@ -134,7 +134,7 @@ def drawn_places(
         return
     blocks = [list(places[begin : begin + _BLOCK]) for begin in range(0, len(places), _BLOCK)]
     tasks = [Task(f"draws of places {block[0]} to {block[-1]}", block) for block in blocks]
-    kept = KeptTasks(cluster, _block, drawing, tasks)
+    kept = KeptTasks(cluster, _block, drawing, tasks, "draws")
     yield from kept.results()
     kept.forget()
 

@@ -23,6 +23,8 @@ def on_cluster(given: Any, steps: Steps, workers: int) -> Iterator[Cluster | Non
     folder = steps.home / FOLDER
     with connected(given, folder, workers) as cluster:
         yield cluster
+        if cluster is not None and cluster.costs:
+            steps.log(cluster=cluster.costs)
     if folder.exists():
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -50,6 +50,11 @@ class Cluster:
     workers : worker processes for ``"local"``; None: one per core.
     patience : seconds to wait for a scheduler or for workers that are gone.
 
+    Attributes
+    ----------
+    costs : for each kind of task with a result in the folder: how many there were, their CPU seconds in
+        workers, and those of the longest.
+
     Examples
     --------
     >>> with Cluster("local", workers=2) as cluster:  # doctest: +SKIP
@@ -77,6 +82,7 @@ class Cluster:
         self.folder = None if folder is None else Path(folder).resolve()
         self._address: Any = address
         self._workers, self._patience = workers, patience
+        self.costs: dict[str, dict[str, float]] = {}
         self._client: Any = None
         self._local: Any = None
         self._silence = _Silence()
@@ -103,6 +109,13 @@ class Cluster:
     def threads(self) -> int:
         """Return how many tasks run at a time, at least 1."""
         return max(1, sum(self._client.nthreads().values()))
+
+    def count(self, kind: str, seconds: float) -> None:
+        """Add a task to the costs of its kind."""
+        cost = self.costs.setdefault(kind, {"tasks": 0, "seconds": 0.0, "longest": 0.0})
+        cost["tasks"] += 1
+        cost["seconds"] = round(cost["seconds"] + seconds, 3)
+        cost["longest"] = round(max(cost["longest"], seconds), 3)
 
     def run(
         self,
@@ -207,6 +220,7 @@ class _Work:
         self.again: list[tuple[int, Any]] = []
         self.suspects: list[tuple[int, Any]] = []  # their workers died; they run alone, after all others
         self.pending: dict[Any, tuple[int, Any]] = {}
+        self.poison: list[tuple[tuple[int, Any], Exception]] = []
         self.deaths: dict[int, int] = {}
         self.failures: dict[int, int] = {}
         self.reached: dict[int, Hashable] = {}
@@ -222,6 +236,7 @@ class _Work:
                 try:
                     self._send(source)
                     if not self.pending:
+                        self._tell_poison()
                         return
                     finished = self._finished()
                 except ClusterLostError:
@@ -307,20 +322,29 @@ class _Work:
         return self.failures[index] < _TRIES
 
     def _killed(self, item: tuple[int, Any], error: Exception) -> None:
-        index, shard = item
+        index = item[0]
         reached = self.progress(index)
         if reached != self.reached.get(index):
             self.deaths[index] = 0
         self.reached[index] = reached
         self.deaths[index] = self.deaths.get(index, 0) + 1
         if self.deaths[index] >= _ROUNDS:
-            raise WorkerDiedError(
-                f"{_name(index, shard)}: every worker that tried it died ({error}). It may need more memory "
-                "than a worker has, or its input may crash them. What else is finished is kept, and the same "
-                "command goes on from there",
-                index,
-            ) from error
-        self.suspects.append(item)
+            self.poison.append((item, error))
+        else:
+            self.suspects.append(item)
+
+    def _tell_poison(self) -> None:
+        """Name the shards that no worker survived, once all others are done."""
+        if not self.poison:
+            return
+        (index, _), error = self.poison[0]
+        names = ", ".join(_name(*item) for item, _ in self.poison[:10])
+        raise WorkerDiedError(
+            f"{names}: every worker that tried it died ({error}). It may need more memory than a worker has, "
+            "or its input may crash them. What else is finished is kept, and the same command goes on from "
+            "there",
+            index,
+        ) from error
 
     def _scheduler_lost(self, error: BaseException) -> None:
         """Wait for the scheduler, and send again all that was under way."""

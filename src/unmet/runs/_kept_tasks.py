@@ -5,6 +5,7 @@ import mmap
 import os
 import pickle
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,14 +46,21 @@ class KeptTasks:
     function : called with the common data, the argument of a task and a `Keep`, which returns a part that was
         made before its worker died, or makes and keeps it.
     common : what all tasks share; written to the folder once. Only objects that plain pickle can handle.
+    kind : of the tasks, in the costs that the cluster counts.
     """
 
     def __init__(
-        self, cluster: Cluster, function: Callable[[Any, Any, Keep], Any], common: Any, tasks: Iterable[Task]
+        self,
+        cluster: Cluster,
+        function: Callable[[Any, Any, Keep], Any],
+        common: Any,
+        tasks: Iterable[Task],
+        kind: str = "tasks",
     ) -> None:
         if cluster.folder is None:
             raise ValueError("this cluster has no folder: give Cluster(address, folder=...) one to share")
         self._cluster, self._function, self._tasks = cluster, function, list(tasks)
+        self._kind = kind
         name = f"{function.__module__}.{function.__qualname__}"
         packed = pack_arrays(common)
         digest = hashlib.sha256(f"{code_version()} {name} ".encode())
@@ -77,7 +85,8 @@ class KeptTasks:
             found = self._cluster.run(_work, work, progress=lambda n: self._parts(todo[n]))  # noqa: B023
             while at < len(self._tasks):
                 while not ready[at]:
-                    number, _ = next(found)
+                    number, seconds = next(found)
+                    self._cluster.count(self._kind, seconds)
                     ready[todo[number]] = True
                 try:
                     result = read_packed(self._path(at))
@@ -114,8 +123,9 @@ def _key(task: Task) -> str:
     return hashlib.sha256(pickle.dumps((task.name, task.argument), protocol=5)).hexdigest()[:24]
 
 
-def _work(order: tuple[Any, ...]) -> None:
-    """Do one task in a worker, and write its result."""
+def _work(order: tuple[Any, ...]) -> float:
+    """Do one task in a worker, write its result, and return the CPU seconds that it took."""
+    began = time.process_time()
     function, common, path, argument = order
     if common not in _COMMON:
         _COMMON.clear()
@@ -132,6 +142,7 @@ def _work(order: tuple[Any, ...]) -> None:
             return made
 
     write_packed(path, function(_COMMON[common], argument, keep))
+    return time.process_time() - began
 
 
 def write_packed(path: str | os.PathLike[str], value: Any) -> None:

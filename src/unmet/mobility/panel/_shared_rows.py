@@ -38,9 +38,8 @@ class SharedLedger:
         """
         groups = [batches[begin : begin + _BATCHES] for begin in range(0, len(batches), _BATCHES)]
         tasks = [Task(f"{what} of places {group[0][0]} to {group[-1][1]}", group) for group in groups]
-        self._kept.append(
-            KeptTasks(self._cluster, _of_group, (function, self._ledger, self._periods, more), tasks)
-        )
+        common = (function, self._ledger, self._periods, more)
+        self._kept.append(KeptTasks(self._cluster, _of_group, common, tasks, what))
         for frames in self._kept[-1].results():
             yield from frames
 

@@ -54,7 +54,7 @@ def read_elsewhere(
     [(memory,)] = reader.con.execute("SELECT current_setting('memory_limit')").fetchall()
     shared = _Shared(again, reader.choices, _absolute(units), _stations(reader.con), store.folder, memory)
     tasks = [Task(f"reading {name}", number) for name, number in zip(names, todo)]
-    kept = KeptTasks(cluster, _read, shared, tasks)
+    kept = KeptTasks(cluster, _read, shared, tasks, "files")
     for done, _ in enumerate(kept.results()):
         if progress is not None:
             progress(names[done], done, len(units))
