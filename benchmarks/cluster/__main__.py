@@ -82,6 +82,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--storm", type=float, help="also kill a worker every so many seconds, and the "
                         "scheduler once")  # fmt: skip
+    parser.add_argument("--spare", type=float, default=0.0, help="but no worker before it had so many CPU s")
     parser.add_argument("--data", type=Path, help="folder for the input, kept; default: a temporary one")
     parser.add_argument("--output", type=Path, help="file for the figures as JSON")
     chosen = parser.parse_args()
@@ -167,7 +168,11 @@ def _run(make, way: str, chosen: argparse.Namespace) -> Cost:  # type: ignore[no
         return _timed(command)
     with Processes(chosen.workers) as processes:
         time.sleep(5)  # let them import
-        storm = Storm(processes, chosen.storm, 2 * chosen.storm) if way == "storm" else nullcontext()
+        storm = (
+            Storm(processes, chosen.storm, 2 * chosen.storm, chosen.spare)
+            if way == "storm"
+            else nullcontext()
+        )
         with storm:
             before = processes.cpu()
             cost = _timed([*command, "--cluster", processes.address])

@@ -52,14 +52,14 @@ class Processes:
         with contextlib.suppress(OSError):
             self._folder.cleanup()
 
-    def cpu(self) -> float:
-        """Return the CPU seconds of all workers that run now."""
+    def cpu(self, only: str | None = None) -> float:
+        """Return the CPU seconds of all workers that run now, or of one."""
         import psutil
 
         spent = 0.0
         with self._lock:
             for name, process in self._running.items():
-                if name != "scheduler":
+                if name != "scheduler" and only in (None, name):
                     with contextlib.suppress(psutil.Error):
                         times = psutil.Process(process.pid).cpu_times()
                         spent += times.user + times.system
@@ -92,10 +92,18 @@ class Processes:
 
 
 class Storm:
-    """Kills a worker every few seconds in turn, and the scheduler once, until it is left."""
+    """Kills a worker every few seconds in turn, and the scheduler once, until it is left.
 
-    def __init__(self, processes: Processes, every: float, scheduler_at: float) -> None:
-        self._processes, self._every, self._at = processes, every, scheduler_at
+    Parameters
+    ----------
+    every : seconds between two kills.
+    scheduler_at : seconds after which the scheduler is killed.
+    spare : CPU seconds that a worker gets before it is killed: on a busy computer a few seconds by the clock
+        do not suffice to import what a task needs.
+    """
+
+    def __init__(self, processes: Processes, every: float, scheduler_at: float, spare: float = 0.0) -> None:
+        self._processes, self._every, self._at, self._spare = processes, every, scheduler_at, spare
         self._over = threading.Event()
         self.killed: list[str] = []
 
@@ -114,6 +122,8 @@ class Storm:
         kill: Callable[[str], None] = self._processes.kill
         while not self._over.wait(self._every):
             name = workers[number % len(workers)]
+            if self._processes.cpu(name) < self._spare:
+                continue
             number += 1
             if not restarted and time.monotonic() - began >= self._at:
                 restarted = True

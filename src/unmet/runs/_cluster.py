@@ -21,6 +21,7 @@ LOCAL = "local"
 # scheduler counts the deaths of a round (four, unless its setting `allowed-failures` says otherwise).
 _TRIES, _ROUNDS = 3, 2
 _LOSSES = 10  # of the scheduler, with nothing finished in between
+_LOCAL_PATIENCE = 30.0  # seconds without a worker process of our own, after which all are started anew
 _LOOK = 5.0  # seconds between two looks at whether there are workers
 
 
@@ -183,16 +184,12 @@ class Cluster:
                     )
                 time.sleep(0.2)
             return self._client
-        with contextlib.suppress(Exception):
-            self._client.close(timeout=2)
-        if self._local is not None and self._local.status.name != "running":
-            self._local = None
-        if self._local is None or self._address != LOCAL:
-            self._connect()
-        else:
-            import distributed
-
-            self._client = distributed.Client(self._local, timeout=10)
+        for part in (self._client, self._local):
+            if part is not None:
+                with contextlib.suppress(Exception):
+                    part.close(timeout=5)
+        self._local = self._since = None
+        self._connect()
         return self._client
 
     def check_workers(self) -> None:
@@ -202,6 +199,8 @@ class Cluster:
             return
         now = time.monotonic()
         self._since = self._since or now
+        if self._local is not None and now - self._since > _LOCAL_PATIENCE:
+            raise OSError("no worker process came back")  # Dask starts one that fails to start no more
         if now - self._since > self._patience:
             raise ClusterLostError(
                 f"the Dask scheduler at {self} has had no workers for {self._patience:.0f} seconds: start "
