@@ -78,6 +78,18 @@ def test_a_panel_of_several_files_has_the_same_bytes(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["alone.parquet", "shared.parquet"]
 
 
+def test_the_command_does_the_same(city: Path, files: list[Path], cluster: Any, tmp_path: Path) -> None:
+    from unmet.cli import main
+
+    status = str(city / "station_status_events.csv.gz")
+    asked = [*map(str, files), "--status", status, "--zone", "America/New_York", "-q"]
+    for name, more in (("alone", []), ("shared", ["--cluster", cluster.scheduler.address])):
+        with pytest.raises(SystemExit) as end:
+            main(["panel", *asked, "-o", str(tmp_path / f"{name}.csv"), *more])
+        assert not end.value.code
+    assert (tmp_path / "alone.csv").read_bytes() == (tmp_path / "shared.csv").read_bytes()
+
+
 def test_a_file_that_cannot_be_read_is_told_as_alone(
     given: dict[str, Any], files: list[Path], cluster: Any, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ LOCAL = "local"
 # scheduler counts the deaths of a round (four, unless its setting `allowed-failures` says otherwise).
 _TRIES, _ROUNDS = 3, 2
 _LOSSES = 10  # of the scheduler, with nothing finished in between
+_FIRST_PATIENCE = 20.0  # seconds for the first answer of a scheduler: its address may be wrong
 _LOCAL_PATIENCE = 30.0  # seconds without a worker process of our own, after which all are started anew
 _LOOK = 5.0  # seconds between two looks at whether there are workers
 
@@ -92,7 +93,7 @@ class Cluster:
     def __enter__(self) -> "Cluster":
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
-        self._connect()
+        self._connect(min(self._patience, _FIRST_PATIENCE))
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -138,7 +139,7 @@ class Cluster:
         work = _Work(self, pack(function), pack(_Welcome.of(self.folder, initializer)), progress)
         return work.results(iter(enumerate(shards)))
 
-    def _connect(self) -> None:
+    def _connect(self, patience: float) -> None:
         import distributed
 
         if isinstance(self._address, distributed.Client):
@@ -157,10 +158,10 @@ class Cluster:
                 memory_limit=0,
                 env=worker_environment(),
             )
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + patience
         while True:
             try:
-                wait = min(10.0, max(1.0, self._patience))
+                wait = min(10.0, max(1.0, patience))
                 self._client = distributed.Client(self._local or self._address, timeout=wait)
                 return
             except OSError as error:
@@ -189,7 +190,7 @@ class Cluster:
                 with contextlib.suppress(Exception):
                     part.close(timeout=5)
         self._local = self._since = None
-        self._connect()
+        self._connect(self._patience)
         return self._client
 
     def check_workers(self) -> None:
