@@ -3,6 +3,9 @@
 import gzip
 import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -105,29 +108,66 @@ def test_a_file_that_cannot_be_read_is_told_as_alone(
     assert len(kept) == len(files)
 
 
-@pytest.mark.slow
-def test_a_storm_changes_no_byte(tmp_path: Path) -> None:
-    """Workers are killed again and again, and the scheduler once, while a run of a town goes on."""
-    from benchmarks.cluster.processes import Processes, Storm
-
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The files of a town."""
     from unmet.datasets import make_city
 
-    city = tmp_path / "city"
+    city = tmp_path_factory.mktemp("town")
     make_city("town", places=12, days=35, seed=1).write(city, snapshots=None)
-    given: dict[str, Any] = {
+    return {
         "trips": city / "trips.csv.gz",
         "status": city / "station_status_events.csv.gz",
         "stations": city / "station_information.json",
         "zone": "America/New_York",
-        "progress": False,
     }
-    alone = unmet.run(**given, output=tmp_path / "alone")
+
+
+@pytest.fixture(scope="module")
+def alone(town: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What a run of the town alone writes."""
+    return contents(unmet.run(**town, output=tmp_path_factory.mktemp("alone") / "out", progress=False).folder)
+
+
+@pytest.mark.slow
+def test_a_storm_changes_no_byte(town: dict[str, Any], alone: dict[str, bytes], tmp_path: Path) -> None:
+    """Workers are killed again and again, and the scheduler once, while a run goes on."""
+    from benchmarks.cluster.processes import Processes, Storm
+
     with Processes(2) as processes, Storm(processes, 3.0, 6.0, spare=8.0) as storm:
-        there = unmet.run(**given, output=tmp_path / "there", cluster=processes.address)
+        found = unmet.run(**town, output=tmp_path / "out", progress=False, cluster=processes.address)
     assert storm.killed.count("scheduler") == 1
     assert len(storm.killed) >= 3
-    one, two = contents(alone.folder), contents(there.folder)
-    assert [name for name in one.keys() | two.keys() if one.get(name) != two.get(name)] == []
+    there = contents(found.folder)
+    assert [name for name in there.keys() | alone.keys() if there.get(name) != alone.get(name)] == []
+
+
+@pytest.mark.slow
+def test_a_program_that_is_killed_goes_on(
+    town: dict[str, Any], alone: dict[str, bytes], tmp_path: Path
+) -> None:
+    from benchmarks.cluster.processes import Processes
+
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "unmet", "run", str(town["trips"]), "-q", "-o", str(output)]
+    for name in ("status", "stations", "zone"):
+        command += [f"--{name}", str(town[name])]
+    finished = []
+    with Processes(2) as processes:
+        command += ["--cluster", processes.address]
+        while len(finished) < 3:  # killed after one more task of the fit each time
+            program = subprocess.Popen(command)
+            while program.poll() is None and len(list(output.rglob("*.done"))) <= len(finished):
+                time.sleep(0.1)
+            program.kill()
+            if program.wait() == 0:
+                break
+            finished.append(len(list(output.rglob("*.done"))))
+        subprocess.run(command, check=True)
+    assert finished
+    there = contents(output)
+    assert [name for name in there.keys() | alone.keys() if there.get(name) != alone.get(name)] == []
+    assert not (output / ".unmet-cluster").exists()
 
 
 @pytest.mark.slow
