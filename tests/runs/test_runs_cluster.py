@@ -22,7 +22,7 @@ from unmet.runs import (
     WorkerDiedError,
     run_shards,
 )
-from unmet.runs._cluster import _Welcome
+from unmet.runs._cluster_work import Welcome
 
 
 def test_a_missing_dask_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_workers_of_a_scheduler_are_not_ours_to_count() -> None:
 
 
 def test_a_worker_with_other_code_or_without_the_folder_is_refused(tmp_path: Path) -> None:
-    welcome = _Welcome.of(tmp_path, None)
+    welcome = Welcome.of(tmp_path, None)
     welcome()
     with pytest.raises(ValueError, match=r"has unmet .* and this process has other: install the same"):
         replace(welcome, code="other")()
@@ -198,3 +198,15 @@ def test_a_failure_of_the_system_is_tried_again(client: Any, tmp_path: Path) -> 
     assert list(run_shards(fails_twice, [str(tmp_path)], cluster=client)) == [(0, "done")]
     with pytest.raises(ShardError, match=r"reading a: .*FileNotFoundError"), Cluster(client) as cluster:
         list(cluster.run(fails_twice, [Task("reading a", str(tmp_path / "nowhere"))]))
+
+
+def breaks(numbers: int) -> Iterator[int]:
+    """Numbers, and then an error that looks like one of the network."""
+    yield from range(numbers)
+    raise ConnectionResetError("of the caller")
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_error_of_the_shards_themselves_is_raised(client: Any) -> None:
+    with pytest.raises(ConnectionResetError, match="of the caller"):
+        list(run_shards(abs, breaks(2), cluster=client))

@@ -5,7 +5,8 @@ JAX, DuckDB, rich and loky are imported on first use.
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
 from unmet.runs._checksum import checksum, code_version, open_regular, read_regular
-from unmet.runs._cluster import LOCAL, Cluster, ClusterLostError, Task, connected
+from unmet.runs._cluster import LOCAL, Cluster, connected
+from unmet.runs._cluster_work import ClusterLostError, Task
 from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._extras import MissingExtraError, naming_extras
 from unmet.runs._forked import refuse_fork

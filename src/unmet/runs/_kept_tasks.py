@@ -12,7 +12,8 @@ from typing import Any
 
 from unmet.runs._atomic import atomic_write, remove_leftovers
 from unmet.runs._checksum import code_version
-from unmet.runs._cluster import Cluster, Task
+from unmet.runs._cluster import Cluster
+from unmet.runs._cluster_work import Task
 from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._shards import ShardError
 
