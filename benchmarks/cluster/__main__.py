@@ -69,7 +69,7 @@ class Cost:
 
     seconds: float
     program: float
-    workers: float
+    workers: float | None
     killed: int = 0
 
 
@@ -80,8 +80,8 @@ def main() -> int:
     parser.add_argument("--places", type=int, default=200, help="places in the fit; 0: no fit")
     parser.add_argument("--days", type=int, default=90, help="days in the fit")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--storm", type=float, help="also kill a worker every so many seconds, and the "
-                        "scheduler once")  # fmt: skip
+    storm = "also kill a worker every so many seconds, and the scheduler once"
+    parser.add_argument("--storm", type=float, help=storm)
     parser.add_argument("--spare", type=float, default=0.0, help="but no worker before it had so many CPU s")
     parser.add_argument("--data", type=Path, help="folder for the input, kept; default: a temporary one")
     parser.add_argument("--output", type=Path, help="file for the figures as JSON")
@@ -104,9 +104,9 @@ def main() -> int:
                 costs[way] = _run(command, way, chosen)
                 digests[way], tasks[way] = result()
                 cost = costs[way]
-                print(f"{name:6}{way:8}{cost.seconds:9.1f} s{cost.program:9.1f} CPU s of the program"
-                      f"{cost.workers:9.1f} of {chosen.workers} workers"
-                      + (f", {cost.killed} kills" if cost.killed else ""), flush=True)  # fmt: skip
+                words = f"{name:6}{way:8}{cost.seconds:9.1f} s{cost.program:9.1f} CPU s of the program"
+                words += f"{cost.workers:9.1f} of {chosen.workers} workers" if cost.workers else ""
+                print(words + (f", {cost.killed} kills" if cost.killed else ""), flush=True)
             equal = len(set(digests.values())) == 1
             same &= equal
             print(f"{'the same bytes' if equal else 'DIFFERENT BYTES'}")
@@ -179,7 +179,7 @@ def _run(make, way: str, chosen: argparse.Namespace) -> Cost:  # type: ignore[no
             spent = processes.cpu() - before
         killed = len(storm.killed) if isinstance(storm, Storm) else 0
         # Of workers that were killed nobody knows what they spent.
-        return Cost(cost.seconds, cost.program, float("nan") if killed else spent, killed)
+        return Cost(cost.seconds, cost.program, None if killed else spent, killed)
 
 
 def _timed(command: list[str]) -> Cost:
