@@ -12,7 +12,7 @@ import numpy as np
 from unmet.datasets.city import City
 from unmet.forecasting import fit_demand
 from unmet.forecasting._backtest import backtest
-from unmet.forecasting._fit import _blinded
+from unmet.forecasting._fit_plan import _blinded
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._model import LEVELS, DemandModel, column_name
 from unmet.metrics import icp, tilted_loss

@@ -188,3 +188,22 @@ def test_a_generator_as_random_state_moves_on_from_problem_to_problem(make):
     base = clone(BASE).set_params(random_state=np.random.RandomState(3), initialiser="normal")
     first, second = fit_many(base, [{"X": data.X, "y": data.y}] * 2)
     assert all_bytes(first) != all_bytes(second)
+
+
+@pytest.mark.filterwarnings("default::ResourceWarning")
+def test_a_cluster_gives_the_same_bits():
+    distributed = pytest.importorskip("distributed")
+    estimator = CensoredQuantileRegressor(network="linear", max_epochs=20, random_state=0)
+    rng, problems = np.random.default_rng(0), []
+    for _ in range(5):
+        X = rng.normal(size=(60, 2))
+        problems.append({"X": X, "y": np.minimum(X.sum(axis=1), 0.5), "threshold": 0.5})
+    alone = fit_many(estimator, problems)
+    with distributed.Client(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+    ) as client:
+        there = fit_many(estimator, problems, cluster=client)
+    for one, other, problem in zip(alone, there, problems):
+        assert np.array_equal(one.predict(problem["X"]), other.predict(problem["X"]))
+    with pytest.raises(ValueError, match="give n_jobs= for processes on this machine or cluster="):
+        fit_many(estimator, problems, n_jobs=2, cluster="local")

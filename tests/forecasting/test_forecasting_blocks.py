@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from forecasting_toys import make_toy
 
-from unmet.forecasting import _fit, _parametric, _rates, _shocks, _spill, fit_demand
+from unmet.forecasting import _fit, _fit_plan, _parametric, _rates, _shocks, _spill, fit_demand
+from unmet.forecasting._fit_plan import FitPlan
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._past_draws import draw_past
 from unmet.runs import Stages
@@ -87,9 +88,10 @@ def test_a_fit_that_was_stopped_goes_on_with_the_next_stage(tmp_path, monkeypatc
 
 def test_many_places_are_compared_on_some_of_them(monkeypatch):
     toy = make_toy(places=6, days=21)
-    monkeypatch.setattr(_fit, "_JUDGED", 3)
+    monkeypatch.setattr(_fit_plan, "_JUDGED", 3)
     grid = make_grid(toy.panel)
-    judged, some = _fit._judged(grid)
+    judged, some = FitPlan(grid, None, None, ("linear",), 7, 0, baselines=True).judged
+    assert some is not None
     assert len(judged.places) == 3
     assert np.array_equal(judged.y, grid.y[some])
     model = fit_demand(toy.panel, networks=["linear"])

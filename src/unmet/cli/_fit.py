@@ -47,6 +47,7 @@ def fit(
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
     jobs: options.Jobs = -1,
+    cluster: options.Cluster = None,
     replace: options.Replace = False,
     config: options.Config = None,
     as_json: options.AsJson = False,
@@ -78,6 +79,7 @@ def fit(
         jobs=jobs,
         replace=replace,
         progress=False if quiet else None,
+        cluster=cluster,
     )
     tell(made, as_json=as_json, quiet=quiet, fit_only=True)
     if not (as_json or quiet):

@@ -261,6 +261,13 @@ Replace = Annotated[
 Jobs = Annotated[
     int, typer.Option(metavar="N", help="Number of processes or threads; -1 means one per core.")
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local",
+        help="Send the work to this Dask scheduler, or to worker processes here. The results are the same.",
+    ),
+]
 Config = Annotated[
     Path | None,
     typer.Option(

@@ -43,6 +43,7 @@ def panel(
     max_gap: options.MaxGap = None,
     max_reject_share: options.MaxRejectShare = 0.01,
     memory: options.Memory = "1GB",
+    cluster: options.Cluster = None,
     describe: Annotated[
         str | None, in_picture(metavar="PLACE", help="Draw availability and pickups of one station or cell.")
     ] = None,
@@ -69,7 +70,7 @@ def panel(
     given = locals()
     from unmet.cli._panel_summary import as_data, print_summary
     from unmet.mobility import write_panel
-    from unmet.pipeline import PanelInputs, Watching, built_panel
+    from unmet.pipeline import PanelInputs, Watching, beside_file, built_panel
 
     inputs = PanelInputs.among(given)
     if describe is None and (picture is not None or since is not None):
@@ -81,9 +82,11 @@ def panel(
     if not output.parent.is_dir():
         raise ValueError(f"the folder of {output} does not exist; create it first")
     with (
+        beside_file(cluster, output) as (connected, store),
         Watching(shown=False if quiet else None) as watching,
-        built_panel(inputs, watching, describe=describe) as (con, reports, built, place),
+        built_panel(inputs, watching, describe=describe, store=store, cluster=connected) as found,
     ):
+        con, reports, built, place = found
         drawn = None
         if place is not None:
             from unmet.cli._panel_picture import draw

@@ -80,7 +80,10 @@ def paper(
     jobs: options.Jobs = -1,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="bikes, fleet: send the work to this Dask scheduler."),
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="bikes, fleet: send the work to this Dask scheduler, or to worker processes here.",
+        ),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

@@ -51,6 +51,7 @@ def run(
     cache: options.Cache = True,
     title: options.Title = None,
     jobs: options.Jobs = -1,
+    cluster: options.Cluster = None,
     replace: options.Replace = False,
     config: options.Config = None,
     as_json: options.AsJson = False,

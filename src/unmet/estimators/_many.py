@@ -1,6 +1,7 @@
 """Fit many problems at once: they share compiled programs, slots and cores."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from itertools import count, islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,9 @@ from unmet.estimators._stacks import prepare_many
 from unmet.training import Job, Trained, train
 
 if TYPE_CHECKING:
-    from unmet.runs import Parcel, Parcels
+    from unmet.runs import Mailed, Parcel, Parcels
 
-    Task = tuple[NetworkRegressor, Parcel, Parcels]
+    Task = tuple[NetworkRegressor, Parcel, Parcels | Mailed]
 
 # Problems per task of a worker: enough to keep its slots full, few enough to share the work evenly.
 _MOST_PER_TASK = 2048
@@ -28,6 +29,7 @@ def fit_many(
     *,
     n_jobs: int = 1,
     progress: bool | None = None,
+    cluster: Any = None,
 ) -> list[NetworkRegressor]:
     """Fit one estimator to many problems: the same bits as one `fit` each, many times faster.
 
@@ -40,13 +42,15 @@ def fit_many(
         sample_weight, random_state. Any other key is a parameter of the estimator for that problem only.
     n_jobs
         Number of worker processes. −1 for one per core.
+    cluster
+        Instead: a `unmet.runs.Cluster`, the address of a Dask scheduler, a Dask `Client`, or "local".
 
     Returns
     -------
     list
         Fitted copies of the estimator, in the order of the problems.
     """
-    found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress))
+    found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress, cluster=cluster))
     return [found[index] for index in range(len(found))]
 
 
@@ -56,6 +60,7 @@ def iter_fit_many(
     *,
     n_jobs: int = 1,
     progress: bool | None = None,
+    cluster: Any = None,
 ) -> Iterator[tuple[int, NetworkRegressor]]:
     """Yield (index, fitted estimator) as fits finish. Memory does not grow with the number of problems."""
     from unmet import runs
@@ -65,14 +70,21 @@ def iter_fit_many(
     if not isinstance(estimator, NetworkRegressor):
         name = type(estimator).__name__
         raise ValueError(f"fit_many trains networks: fit {name} to one problem at a time")
-    with runs.progress(total, "fit", "problem", shown=progress) as bar:
-        if workers == 1:
+    if cluster is not None and workers != 1:
+        raise ValueError("give n_jobs= for processes on this machine or cluster= for another, not both")
+    with (
+        runs.progress(total, "fit", "problem", shown=progress) as bar,
+        runs.connected(cluster) as connected,
+    ):
+        if workers == 1 and connected is None:
             for index, fitted in _fit_here(estimator, enumerate(problems)):
                 bar.advance(1)
                 yield index, fitted
             return
         parameters = estimator.get_params(deep=False)
-        with runs.Parcels() as parcels:
+        workers = workers if connected is None else connected.threads()
+        # Through shared memory here, and through the network to other machines.
+        with runs.Parcels() if connected is None else nullcontext(runs.Mailed()) as parcels:
             sent: dict[int, runs.Parcel] = {}
 
             def tasks() -> "Iterator[Task]":
@@ -80,7 +92,9 @@ def iter_fit_many(
                     sent[number] = parcels.pack(chunk)
                     yield estimator, sent[number], parcels
 
-            for number, results in runs.run_shards(_fit_chunk, tasks(), jobs=workers):
+            for number, results in runs.run_shards(
+                _fit_chunk, tasks(), jobs=workers if connected is None else 1, cluster=connected
+            ):
                 parcels.drop(sent.pop(number))
                 states = results.open()
                 parcels.drop(results)

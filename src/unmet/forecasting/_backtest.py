@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from unmet.forecasting._counts import count_quantiles, count_step
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import WEEKS_BACK
 from unmet.forecasting._level_correction import corrected_level, raw_level
-from unmet.forecasting._network import fit_network
+from unmet.forecasting._network import Network, fit_network
 from unmet.forecasting._parametric import Parametric, fit_parametric
 from unmet.forecasting._spill import Neighbours
 from unmet.forecasting._views import make_view, training_rows
+from unmet.runs import Keep, keep_nothing, keep_within
 
 Floats = NDArray[np.float64]
 _OF_A_WEEK = ("counts", "mean", "shape", "uniform", "below", "mass")
@@ -80,11 +82,12 @@ def backtest(
     *,
     use: str = "exposure",
     tick: Callable[[], object] = lambda: None,
+    keep: Keep = keep_nothing,
 ) -> tuple[Backtest, Parametric]:
     """Forecast each of the last `days` days from data up to the day before; also return the last model.
 
     Rates are refitted every seven days on all earlier data. Shocks, lags and levels are updated every day.
-    Networks are fitted once, on all data before the first day.
+    Networks are fitted once, on all data before the first day. `keep` may keep models and forecasts of weeks.
     """
     periods, week = len(grid.ds), 7 * grid.per_day
     first = periods - days * grid.per_day
@@ -94,24 +97,18 @@ def backtest(
     curves: dict[str, list[Floats]] = {name: [] for name in networks}
     for begin in range(first, periods, week):
         end = min(begin + week, periods)
-        model = fit_parametric(grid.until(begin), near, start=model, tick=tick)
+        here = keep_within(keep, f"week {begin}")
+        model = fit_parametric(grid.until(begin), near, start=model, tick=tick, keep=here)
         if not fitted and networks:
-            X, scores = training_rows(make_view(model, grid.until(begin), near, seed), seed, use)
+            rows = _OnFirstUse(partial(_training_rows, model, grid.until(begin), near, seed, use))
             for name in networks:
-                fitted[name] = fit_network(name, X, scores, seed)
+                fitted[name] = keep(f"network {name}", partial(_network, name, rows, seed))
                 tick()
-        view = make_view(model, grid.until(end), near, seed, origins_from=begin)
-        since = begin - WEEKS_BACK * grid.per_week
-        X = view.inputs(begin, end, view.scores(since, end), since) if networks else np.zeros((0, 0))
-        for name in networks:
-            found = fitted[name].predict_quantiles(X)
-            curves[name].append(found.reshape(len(grid.places), end - begin, -1))
-        # Of each week its own periods are kept, and nothing before them.
-        level = view.past.city.variance[begin:end] / view.past.city.mean[begin:end] ** 2
-        found = [getattr(view, name)[:, begin:end].copy() for name in ("counts", "mean", "shape", "uniform")]
-        for name, part in zip(parts, (*found, *view.step(begin, end), level)):
-            parts[name].append(part)
-        del view, X
+            del rows
+        forecast = here("forecast", partial(_forecast, model, grid.until(end), near, fitted, begin, seed))
+        for name, part in forecast.items():
+            (curves[name] if name in curves else parts[name]).append(part)
+        del forecast
         tick()
     assert model is not None
     joined = {name: np.concatenate(pieces, axis=1) for name, pieces in curves.items()}
@@ -120,3 +117,45 @@ def backtest(
         curves={name: array.reshape(-1, array.shape[-1]) for name, array in joined.items()},
         **{name: np.concatenate(pieces, axis=-1) for name, pieces in parts.items()},
     ), model
+
+
+class _OnFirstUse:
+    """A value that is made when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._made: Any = None
+
+    def __call__(self) -> Any:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+def _network(name: str, rows: _OnFirstUse, seed: int) -> Network:
+    X, scores = rows()
+    return fit_network(name, X, scores, seed)
+
+
+def _training_rows(
+    model: Parametric, grid: Grid, near: Neighbours | None, seed: int, use: str
+) -> tuple[Floats, Floats]:
+    return training_rows(make_view(model, grid, near, seed), seed, use)
+
+
+def _forecast(
+    model: Parametric, grid: Grid, near: Neighbours | None, networks: dict[str, Any], begin: int, seed: int
+) -> dict[str, Floats]:
+    """Return the forecasts of the periods of a grid from `begin` on, and the curves of each network."""
+    end = len(grid.ds)
+    view = make_view(model, grid, near, seed, origins_from=begin)
+    since = begin - WEEKS_BACK * grid.per_week
+    X = view.inputs(begin, end, view.scores(since, end), since) if networks else np.zeros((0, 0))
+    curves = {}
+    for name, network in networks.items():
+        found = network.predict_quantiles(X)
+        curves[name] = found.reshape(len(grid.places), end - begin, -1)
+    level = view.past.city.variance[begin:end] / view.past.city.mean[begin:end] ** 2
+    # Of each week its own periods are kept, and nothing before them.
+    own = [getattr(view, name)[:, begin:end].copy() for name in ("counts", "mean", "shape", "uniform")]
+    return dict(zip((*_OF_A_WEEK, "common"), (*own, *view.step(begin, end), level))) | curves

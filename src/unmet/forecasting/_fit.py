@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._ahead import recent_effects
-from unmet.forecasting._backtest import Backtest, backtest
+from unmet.forecasting._backtest import Backtest
 from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._day_spread import day_spread
 from unmet.forecasting._files import pack_parametric, unpack_parametric
+from unmet.forecasting._fit_plan import FitPlan, stages_on
 from unmet.forecasting._grid import NO_USE, Grid, at_worst, make_grid
 from unmet.forecasting._inputs import WEEKS_BACK
 from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
@@ -27,7 +27,7 @@ from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS, fit_network
 from unmet.forecasting._own_panel import as_panel
 from unmet.forecasting._parametric import Parametric, fit_parametric, look_back, turns_of
-from unmet.forecasting._self_check import SelfCheck, check_itself
+from unmet.forecasting._self_check import SelfCheck
 from unmet.forecasting._spill import Neighbours, find_neighbours
 from unmet.forecasting._stage_files import (
     pack_backtest,
@@ -36,9 +36,9 @@ from unmet.forecasting._stage_files import (
     unpack_self_check,
 )
 from unmet.forecasting._time_lasted import draw_time, expected_time
-from unmet.forecasting._turns import Turns
+from unmet.forecasting._turns import STAGES, Turns
 from unmet.forecasting._views import make_view, training_rows
-from unmet.runs import Stages, cpu_seconds, in_threads, one_blas_thread
+from unmet.runs import Cluster, Stages, cpu_seconds, in_threads, one_blas_thread
 from unmet.runs import progress as progress_bar
 from unmet.tables import Pairs
 
@@ -46,8 +46,6 @@ Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
 _TEST_ROWS = 2500  # of a panel by day or week; the highest twentieth of them is some hundred
 _PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
-_LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
-_JUDGED = 256  # places on which models are compared
 _BYTES = 300  # of memory for each row of the panel
 
 
@@ -69,6 +67,7 @@ def fit_demand(
     memory: int | None = None,
     stages: Stages | None = None,
     progress: bool | None = None,
+    cluster: Cluster | None = None,
 ) -> DemandModel:
     """Fit latent demand to a panel.
 
@@ -97,6 +96,9 @@ def fit_demand(
         after the other.
     stages : keeps finished stages, so that a fit that was killed goes on with the next.
     progress : show a progress bar. By default only in a terminal.
+    cluster : a `Cluster` with a folder, whose workers do the stages that do not depend on each other
+        (backtest, self-check, baselines) and the draws of lost rides by blocks of places. The model is the
+        same to the bit.
 
     Returns
     -------
@@ -117,51 +119,39 @@ def fit_demand(
         grid = draw_time(make_grid(table, never_available=never_available), seed)
     del table
     near = _neighbours(grid, stations)
-    tested = grid.until(grid.end)  # days at the end of which nothing is known test nothing
+    tested = grid.until(grid.end)
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
     days = min(backtest_days or _usual_backtest(tested), max(7, spare // 7 * 7))
     kept = Stages() if stages is None else stages
     tick = Turns()
-    weeks = -(-days // 7)
-    again = 2 * weeks - 2 + weeks  # turns of the weeks after the first, and a forecast of each
-    tasks: dict[str, Callable[[], Any]] = {}
-    turns: dict[str, int] = {}
+    plan = FitPlan(grid, near, lowered, tuple(networks), days, seed, baselines)
+    judged, some = plan.judged
+    at_once = max(
+        1, min(jobs, len(plan.stages), jobs if memory is None else memory // (_BYTES * grid.y.size))
+    )
+    turns = plan.stages | {"rates": turns_of(near, again=True), "lost": 2}
 
-    def add(name: str, count: int, make: Callable[..., Any]) -> None:
-        turns[name] = count
-        tasks[name] = lambda: make(tick=tick.of(name))
-
-    first = turns_of(near) + again + len(networks)
-    add("aware", first, partial(backtest, tested, near, networks, days, seed))
-    if lowered is not None:
-
-        def check_lowered(tick: Callable[[], object]) -> SelfCheck:
-            threads = max(1, jobs // at_once)
-            return check_itself(grid, *_read_lowered(lowered), seed, jobs=threads, tick=tick)
-
-        add("self_check", turns_of(None), check_lowered)
-    judged, some = _judged(tested)
-    if baselines:
-        least = ("linear" if "linear" in networks else networks[0],)
-        seen = judged.known & ~judged.censored
-        rivals = ["unaware"]
-        if seen[:, : len(tested.ds) - days * grid.per_day].sum() >= _LEAST_SEEN:
-            rivals.append("dropped")  # else it would be left with nothing to learn from
-        for name in rivals:
-            blind = partial(backtest, _blinded(judged, name), None, least, days, seed, use="seen")
-            add(name, turns_of(None) + again + 1, blind)
-    at_once = max(1, min(jobs, len(tasks), jobs if memory is None else memory // (_BYTES * grid.y.size)))
-    turns |= {"rates": turns_of(near, again=True), "lost": 2}
-
-    def run(name: str) -> Any:
+    def run(name: str, make: Callable[[], Any] | None = None) -> Any:
+        threads = max(1, jobs // at_once) if name == "self_check" else 1
+        here = partial(plan.run, name, jobs=threads, tick=tick.of(name))
         of_check = name == "self_check"
         pack, unpack = (pack_self_check, unpack_self_check) if of_check else (pack_backtest, unpack_backtest)
         with tick.stage(name, turns[name]):
-            return kept.run(name, tasks[name], pack, unpack)
+            return kept.run(name, make or here, pack, unpack)
+
+    def run_all() -> dict[str, Any]:
+        if cluster is None:
+            return dict(zip(plan.stages, list(in_threads(run, plan.stages, at_once, tick.stop))))
+        todo = [name for name in plan.stages if not kept.has(name)]
+        tasks = stages_on(cluster, plan, todo, STAGES)
+        made = tasks.results()
+        found = {name: run(name, partial(next, made)) for name in plan.stages}
+        tasks.forget()
+        return found
 
     bar = progress_bar(sum(turns.values()), "Demand", "turns", shown=progress)
     with one_blas_thread(), bar as tick.bar:
-        results = dict(zip(tasks, list(in_threads(run, tasks, at_once, tick.stop))))
+        results = run_all()
         test, model = results["aware"]
         check: SelfCheck | None = results.pop("self_check", None)
         shown = test if some is None else test.of_places(some)
@@ -178,7 +168,7 @@ def fit_demand(
         with tick.stage("lost", turns["lost"]):
             began, busy = time.monotonic(), cpu_seconds()
             last = tick.of("lost")
-            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last)
+            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last, cluster)
             kept.log("lost", began, busy)
     if found.account["assumption"]["warn"]:
         warnings.warn(
@@ -198,38 +188,6 @@ def _usual_backtest(grid: Grid) -> int:
         return usual
     most = len(grid.ds) // 2
     return max(usual, min(-(-_TEST_ROWS // (7 * len(grid.places))) * 7, most // 7 * 7))
-
-
-def _read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
-    """Return the columns of a lowered panel, and how many vehicles it holds back."""
-    if isinstance(given, (str, os.PathLike)):
-        from unmet.mobility import read_panel
-
-        given = read_panel(given)
-    if "reserve" not in given.about:
-        raise ValueError("lowered does not say how many vehicles it holds back; build it with `unmet run`")
-    return given.columns, int(given.about["reserve"])
-
-
-def _judged(grid: Grid) -> tuple[Grid, NDArray[np.int64] | None]:
-    """Return the grid on which models are compared: all places, or of many an even choice by pickups."""
-    if len(grid.places) <= _JUDGED:
-        return grid, None
-    order = np.argsort(grid.y.sum(axis=1), kind="stable")
-    some = np.sort(order[np.linspace(0, len(order) - 1, _JUDGED).round().astype(np.int64)])
-    return grid.of_places(some), some
-
-
-def _blinded(grid: Grid, how: str) -> Grid:
-    """Return the grid for a baseline: pickups count as demand, or censored rows are dropped."""
-    full = np.where(grid.known, 1.0, 0.0)
-    none = np.zeros_like(grid.censored)
-    if how == "unaware":
-        return replace(grid, exposure=full, censored=none)
-    kept = grid.known & ~grid.censored
-    return replace(
-        grid, y=np.where(kept, grid.y, 0.0), exposure=np.where(kept, 1.0, 0.0), known=kept, censored=none
-    )
 
 
 def _neighbours(grid: Grid, stations: Mapping[str, Any] | None) -> Neighbours | None:
@@ -297,6 +255,7 @@ def _finish(
     check: SelfCheck | None,
     jobs: int,
     tick: Callable[[], object],
+    cluster: Cluster | None,
 ) -> DemandModel:
     """Fit the chosen network to the whole panel, estimate the past, and build the model."""
     grid = expected_time(model, grid)
@@ -311,7 +270,9 @@ def _finish(
     error = NO_ERROR if check is None else AddedError(check.error_total, check.error_places)
     most = _most_lost(grid, seed) if grid.bounded else None
     identified = sure & enough[:, None]
-    lost = estimate_lost(model, grid, past, identified, seed, error=error, most=most, near=near, jobs=jobs)
+    lost = estimate_lost(
+        model, grid, past, identified, seed, error=error, most=most, near=near, jobs=jobs, cluster=cluster
+    )
     tick()
     daily_map, daily_rows, account = None, None, dict(found.account)
     if grid.per_day > 1:

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from unmet.forecasting._exposure_draws import describe_doubt
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._parametric import Parametric, Past
-from unmet.forecasting._past_draws import draw_past, foreign_share
+from unmet.forecasting._past_draws import foreign_share
+from unmet.forecasting._place_lost import ENDS, SERVED_NOT, drawn_places
 from unmet.forecasting._spill import Neighbours
+from unmet.runs import Cluster
 
 Floats = NDArray[np.float64]
 Columns = dict[str, np.ndarray]
-_ENDS = (0.05, 0.5, 0.95)
 _DRAWS = 200
 
 
@@ -51,6 +52,7 @@ def estimate_lost(
     most: float | None = None,
     near: Neighbours | None = None,
     jobs: int = 1,
+    cluster: Cluster | None = None,
 ) -> Lost:
     """Simulate the past `draws` times and summarise it.
 
@@ -61,11 +63,11 @@ def estimate_lost(
 
     Without a feed and vehicle ids nothing tells when vans came: means of rows are then lower bounds, those of
     sums are None, and neither has an upper bound unless an assumption about vans is made; `most` is the one
-    with the lower bound of exposure.
+    with the lower bound of exposure. The workers of a `cluster` draw blocks of places.
     """
     shape = grid.y.shape
     days, day = np.unique(grid.calendar.day, return_inverse=True)
-    demand = {f"q{round(100 * end):02d}": grid.y.copy() for end in _ENDS}
+    demand = {f"q{round(100 * end):02d}": grid.y.copy() for end in ENDS}
     lost_ends = [np.zeros(shape), np.zeros(shape)]
     completed = grid.y.copy()
     foreign = grid.y * foreign_share(grid, past)
@@ -75,50 +77,38 @@ def estimate_lost(
         "unserved": past.unserved,
         "next_door": past.went,
     }
-    names = ("unserved", "next_door")
-    by_day = {name: np.zeros((draws, len(days))) for name in names}
+    by_day = {name: np.zeros((draws, len(days))) for name in SERVED_NOT}
     places: dict[str, dict[str, Any]] = {}
     empty = np.zeros(draws)
     open_ended = (grid.high > grid.low) & grid.known & np.full(shape, grid.bounded)
     unsure = np.asarray(open_ended.any(axis=1))
-    for found in draw_past(model, grid, past, draws, seed, near, jobs):
-        place, at = found.place, found.at
-        gone = found.unserved - found.next_door
-        empty += found.empty
-        lowest = 0.0 if unsure[place] else None
-        whole = grid.y[place, at] + found.unserved - found.foreign
-        jitter = np.random.default_rng([seed, 31, place]).uniform(size=whole.shape)
-        if len(at):
-            values = _between(np.sort((whole + jitter).T, axis=1))
-            for key, row in zip(demand, values):
+    for found, of_days in drawn_places(model, grid, past, draws, seed, near, jobs, cluster):
+        for name, counts in zip(SERVED_NOT, of_days):  # whole numbers: their order does not matter
+            by_day[name] += counts
+        for one in found:
+            place, at = one.place, one.at
+            empty += one.empty
+            lowest = 0.0 if unsure[place] else None
+            for key, row in zip(demand, one.demand):
                 demand[key][place, at] = row
-            ordered = np.sort(np.ascontiguousarray(gone.T, np.int32), axis=1)
-            for ends, level in zip(lost_ends, (0.05, 0.95)):
-                ends[place, at] = ordered[:, max(0, int(np.ceil(level * draws - 1e-9)) - 1)]
-            completed[place, at] = whole[0]
-        if len(at):
-            begins = np.flatnonzero(np.diff(day[at], prepend=-1))
-            for name in names:
-                by_day[name][:, day[at[begins]]] += np.add.reduceat(getattr(found, name), begins, axis=1)
-        seen = float(grid.y[place].sum())
-        mean = {name: float(values[place].sum()) for name, values in means.items()}
-        places[str(grid.places[place])] = {
-            "observed": seen,
-            "demand": summary(
-                seen + (found.unserved - found.foreign).sum(axis=1),
-                mean["demand"],
-                error.places * mean["unserved"],
-                lowest=None if lowest is None else mean["demand"],
-            ),
-            **{
-                name: summary(draws_of, mean[name], error.places * mean[name], lowest=lowest)
-                for name, draws_of in (
-                    ("lost", gone.sum(axis=1)),
-                    ("unserved", found.unserved.sum(axis=1)),
-                    ("next_door", found.next_door.sum(axis=1)),
-                )
-            },
-        }
+            for ends, row in zip(lost_ends, one.lost_ends):
+                ends[place, at] = row
+            completed[place, at] = one.completed
+            seen = float(grid.y[place].sum())
+            mean = {name: float(values[place].sum()) for name, values in means.items()}
+            places[str(grid.places[place])] = {
+                "observed": seen,
+                "demand": summary(
+                    seen + one.sums["added"],
+                    mean["demand"],
+                    error.places * mean["unserved"],
+                    lowest=None if lowest is None else mean["demand"],
+                ),
+                **{
+                    name: summary(one.sums[name], mean[name], error.places * mean[name], lowest=lowest)
+                    for name in ("lost", "unserved", "next_door")
+                },
+            }
     demand["q95"][open_ended] = lost_ends[1][open_ended] = np.inf
     observed = float(grid.y.sum())
     known_by_day = np.bincount(day, grid.known.mean(axis=0), minlength=len(days)) / np.bincount(day)
@@ -182,17 +172,8 @@ def estimate_lost(
     )
 
 
-def _between(ordered: Floats) -> Floats:
-    """Return the quantiles `_ENDS` of sorted rows, straight lines between draws; shape (3, n)."""
-    at = np.array(_ENDS) * (ordered.shape[1] - 1)
-    low = np.floor(at).astype(np.int64)
-    share = (at - low)[:, None]
-    left, right = ordered.T[low], ordered.T[np.minimum(low + 1, ordered.shape[1] - 1)]
-    return np.where(share < 0.5, left + (right - left) * share, right - (right - left) * (1 - share))
-
-
 def summary(
-    draws: Floats, mean: float, error: float = 0.0, least: float = 0.0, lowest: float | None = None
+    draws: NDArray[Any], mean: float, error: float = 0.0, least: float = 0.0, lowest: float | None = None
 ) -> dict[str, float | None]:
     """Return a mean and the 90% interval of draws around it with a further `error`, not below `least`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
 from unmet.forecasting._spill import LAWS, NONE, Neighbours, Spill, estimate_spill, flows
 from unmet.forecasting._terms import TimeTerms, make_terms
+from unmet.runs import Keep, keep_nothing
 
 Floats = NDArray[np.float64]
 _RANK = 4
@@ -72,8 +74,11 @@ def fit_parametric(
     *,
     start: Parametric | None = None,
     tick: Callable[[], object] = lambda: None,
+    keep: Keep = keep_nothing,
 ) -> Parametric:
     """Fit rates, then in turns the shocks, the spill, and the rates given both; `tick` is called each turn.
+
+    `keep` may keep the model of each turn.
 
     Rates are fitted with the shock forecast from earlier counts. This matters if shocks persist: places run
     out when shocks are high, so exposure and shock are not independent.
@@ -82,65 +87,79 @@ def fit_parametric(
     terms = make_terms(calendar, grid.covariates)
     columns = terms.matrix(calendar, grid.covariates)
     if start is None or start.rates.slope.shape != (columns.shape[1],):
-        rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
-        rates = fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
+        rates = keep("start", partial(_start, grid, columns))
         model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), turns_of(near)
     else:
         model, turns = replace(start, terms=terms), turns_of(near, again=True)
-    some = _some_periods(grid)
     for turn in range(turns):
-        # Units of time terms depend on the data, so first refit the rates of an earlier model.
-        rates_only = turns == _TURNS_AGAIN and turn == 0
-        past = look_back(model, grid, near)
-        own, came, unserved, followed = past.own, past.came, past.unserved, past.followed
-        expected = past.rate * grid.exposure
-        del past  # of a large city only what is needed is kept
-        shocks = model.shocks
-        if turn in (0, turns - 1) and not rates_only:
-            # Once the level of the city is known, shocks of places may last much shorter: search anew.
-            fresh = turns > _TURNS_AGAIN
-            shocks = estimate_shocks(
-                _whole(model, grid, own),
-                expected,
-                grid.known,
-                grid.known & ~grid.censored,
-                None if fresh else shocks,
-            )
-        arrived = grid.y + split_groups(shocks, grid)
-        spill = model.spill
-        if near is not None and not rates_only:
-            before, spread = followed.mean[:, some], followed.variance[:, some]
-            mean = expected[:, some] * before
-            # Laws differ little while rates are rough, so all of them compete late.
-            laws = LAWS if turn >= 2 or turns == _TURNS_AGAIN else ("nearest",)
-            spill = estimate_spill(
-                arrived[:, some],
-                mean,
-                shocks.shape(mean, before, spread),
-                unserved[:, some],
-                grid.exposure[:, some],
-                near,
-                laws,
-                calendar.cell[some],
-            )
-            del before, spread, mean, came
-            came, _ = flows(spill, near, unserved, grid.exposure)
-        del unserved, followed
-        found = follow(shocks, own, expected)
-        shape = shocks.shape(expected * found.mean, found.mean, found.variance)
-        seen = grid.exposure * found.mean
-        del found, expected
-        came_or_none = came if near is not None else None
-        rates = fit_rates(model.rates, arrived, seen, shape, calendar, columns, spill=came_or_none, rounds=5)
-        del arrived, shape, seen, came, came_or_none
-        model = Parametric(rates, shocks, model.city, spill, terms)
-        if turn >= turns - 2:
-            day = day_of(len(grid.ds), len(grid.ds), grid.per_day)
-            expected = rates.rate(calendar, columns) * grid.exposure
-            model = replace(model, city=estimate_city(own, expected, day))
-            del expected
-        del own
+        model = keep(f"turn {turn}", partial(_turn, model, grid, near, turn, turns))
         tick()
+    return model
+
+
+def _start(grid: Grid, columns: Floats) -> RateModel:
+    """Fit rates alone."""
+    calendar = grid.calendar
+    rates = start_rates(grid.y, grid.exposure, calendar.cells, calendar.weeks, columns.shape[1], _RANK)
+    return fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
+
+
+def _turn(model: Parametric, grid: Grid, near: Neighbours | None, turn: int, turns: int) -> Parametric:
+    """Fit the shocks, the spill and the rates once, each given the others."""
+    calendar, terms = grid.calendar, model.terms
+    columns = terms.matrix(calendar, grid.covariates)
+    some = _some_periods(grid)
+    # Units of time terms depend on the data, so first refit the rates of an earlier model.
+    rates_only = turns == _TURNS_AGAIN and turn == 0
+    past = look_back(model, grid, near)
+    own, came, unserved, followed = past.own, past.came, past.unserved, past.followed
+    expected = past.rate * grid.exposure
+    del past  # of a large city only what is needed is kept
+    shocks = model.shocks
+    if turn in (0, turns - 1) and not rates_only:
+        # Once the level of the city is known, shocks of places may last much shorter: search anew.
+        fresh = turns > _TURNS_AGAIN
+        shocks = estimate_shocks(
+            _whole(model, grid, own),
+            expected,
+            grid.known,
+            grid.known & ~grid.censored,
+            None if fresh else shocks,
+        )
+    arrived = grid.y + split_groups(shocks, grid)
+    spill = model.spill
+    if near is not None and not rates_only:
+        before, spread = followed.mean[:, some], followed.variance[:, some]
+        mean = expected[:, some] * before
+        # Laws differ little while rates are rough, so all of them compete late.
+        laws = LAWS if turn >= 2 or turns == _TURNS_AGAIN else ("nearest",)
+        spill = estimate_spill(
+            arrived[:, some],
+            mean,
+            shocks.shape(mean, before, spread),
+            unserved[:, some],
+            grid.exposure[:, some],
+            near,
+            laws,
+            calendar.cell[some],
+        )
+        del before, spread, mean, came
+        came, _ = flows(spill, near, unserved, grid.exposure)
+    del unserved, followed
+    found = follow(shocks, own, expected)
+    shape = shocks.shape(expected * found.mean, found.mean, found.variance)
+    seen = grid.exposure * found.mean
+    del found, expected
+    came_or_none = came if near is not None else None
+    rates = fit_rates(model.rates, arrived, seen, shape, calendar, columns, spill=came_or_none, rounds=5)
+    del arrived, shape, seen, came, came_or_none
+    model = Parametric(rates, shocks, model.city, spill, terms)
+    if turn >= turns - 2:
+        day = day_of(len(grid.ds), len(grid.ds), grid.per_day)
+        expected = rates.rate(calendar, columns) * grid.exposure
+        model = replace(model, city=estimate_city(own, expected, day))
+        del expected
+    del own
     return model
 
 

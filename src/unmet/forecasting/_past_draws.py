@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,15 @@ def draw_past(
     near: Neighbours | None = None,
     jobs: int = 1,
 ) -> Iterator[PlaceDraws]:
-    """Draw what happened at each place, given all observations; places in order, `jobs` of them at a time.
+    """Draw what happened at each place, given all observations; places in order, `jobs` of them at a time."""
+    draw = make_draw(model, grid, past, draws, seed, near)
+    yield from in_threads(draw, range(len(grid.places)), jobs)
+
+
+def make_draw(
+    model: Parametric, grid: Grid, past: Past, draws: int, seed: int, near: Neighbours | None = None
+) -> Callable[[int], PlaceDraws]:
+    """Return the function that draws what happened at one place, given all observations.
 
     Shocks follow their gamma distributions given all periods; a normal copula with the persistence of shocks
     links them in time. Rates carry the uncertainty of levels, profiles and cells; all places share that of
@@ -135,7 +143,7 @@ def draw_past(
             )
         return PlaceDraws(place, at, unserved, next_door, foreign, empty)
 
-    yield from in_threads(draw, range(len(grid.places)), jobs)
+    return draw
 
 
 def _laws(

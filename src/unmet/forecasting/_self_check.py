@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unmet.forecasting._grid import Grid, allow_time
 from unmet.forecasting._parametric import fit_parametric, look_back
 from unmet.forecasting._past_draws import draw_past
+from unmet.runs import Keep, keep_nothing
 
 Floats = NDArray[np.float64]
 DRAWS = 200
@@ -111,6 +112,7 @@ def check_itself(
     *,
     jobs: int = 1,
     tick: Callable[[], object] = lambda: None,
+    keep: Keep = keep_nothing,
 ) -> SelfCheck:
     """Estimate the hidden rides of a lowered panel with the model of demand, and compare.
 
@@ -119,9 +121,10 @@ def check_itself(
     Parameters
     ----------
     lowered : columns y, hidden, exposure and tight, in the order of the panel.
+    keep : may keep the model of each turn.
     """
     city, hidden = lowered_grid(grid, lowered)
-    model = fit_parametric(city, tick=tick)
+    model = fit_parametric(city, tick=tick, keep=keep)
     past = look_back(model, city)
     use = np.flatnonzero(city.exposure.sum(axis=1) >= _LEAST_OPEN)
     found = draw_past(model, city, past, DRAWS, seed, jobs=jobs)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_SAYS = {
+STAGES = {
     "aware": "backtest",
     "self_check": "self-check",
     "unaware": "baseline that ignores stock-outs",
@@ -39,7 +39,7 @@ class Turns:
     @contextmanager
     def stage(self, name: str, turns: int) -> Iterator[None]:
         """Name a stage on the bar; turns that it did not have to take count as done at its end."""
-        self.bar.describe(f"Demand: {_SAYS[name]}")
+        self.bar.describe(f"Demand: {STAGES[name]}")
         yield
         self.bar.advance(turns - self._done[name])
 

@@ -1,6 +1,7 @@
 """From trips to decisions: `run` does all steps, and each step is a call of its own."""
 
 from unmet.pipeline._account import account_of
+from unmet.pipeline._cluster import beside_file
 from unmet.pipeline._demo import demo_inputs, make_demo_city, run_demo
 from unmet.pipeline._given_panel import panel_places
 from unmet.pipeline._inputs import PanelInputs, built_panel
@@ -13,6 +14,7 @@ __all__ = [
     "PanelInputs",
     "Watching",
     "account_of",
+    "beside_file",
     "built_panel",
     "demo_inputs",
     "fit",

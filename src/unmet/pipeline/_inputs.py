@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from unmet.mobility.sources import ReadStore
+    from unmet.runs import Cluster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +113,13 @@ def built_panel(
     describe: str | None = None,
     store: ReadStore | None = None,
     lowered: bool = False,
+    cluster: Cluster | None = None,
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, Any], Any, str | None]]:
     """Read everything and build table ``panel``.
 
     Gives the connection, the readers' reports, the panel's report, and the id of the place `describe` (a name
-    or an id), whose timeline is then kept. With `lowered`, table ``lowered`` is written too.
+    or an id), whose timeline is then kept. With `lowered`, table ``lowered`` is written too. The workers of
+    `cluster` read the files, if `store` has it too, and compute the rows.
     """
     from unmet.mobility import COUNTED, build_panel, connect, read_stations, read_status, read_trips
     from unmet.mobility.sources import Area, leave_out_places
@@ -184,6 +187,7 @@ def built_panel(
             timelines=() if describe is None else (describe,),
             reserve="auto" if lowered else None,
             progress=watching.step("Panel"),
+            cluster=cluster,
         )
         if built.weather is not None:
             reports["weather"] = built.weather

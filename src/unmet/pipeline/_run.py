@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unmet.pipeline._account import account_of
+from unmet.pipeline._cluster import beside_file, on_cluster
 from unmet.pipeline._given_panel import GivenPanel, given_panel_step
 from unmet.pipeline._inputs import PanelInputs, built_panel
 from unmet.pipeline._options import (
@@ -73,6 +74,7 @@ def run(
     cache: bool = True,
     progress: bool | None = None,
     backend: str | None = None,
+    cluster: Any = None,
 ) -> Run:
     """Go from trips, or a panel of your own, to latent demand, lost rides, a forecast, a plan and a report.
 
@@ -124,6 +126,9 @@ def run(
     cache : keep what was read in the folder, so that only added files are read.
     progress : None: show progress bars on a terminal; False: never.
     backend : library of the frames: "pandas", "polars" or "arrow". None: the first that is installed.
+    cluster : address of a Dask scheduler whose workers read and fit, a Dask `Client`, or "local" for `jobs`
+        worker processes here; needs ``unmet[cluster]``. They must see `output` and the files that are read
+        under the same paths. The results are the same bytes.
 
     Returns
     -------
@@ -154,17 +159,20 @@ def run(
     found = Run(output, backend=backend)  # a missing backend is told before the work, not after it
     told: list[str] = []
     with Steps(output, source=inputs.source, replace=replace) as steps:
-        with Watching(shown=progress) as watching:
-            done = {"panel": panel_step(steps, inputs, watching, cache=cache, told=told)}
-        done["fit"] = fit_step(
-            steps,
-            networks=networks,
-            seed=seed,
-            jobs=workers,
-            self_check=self_check,
-            progress=progress,
-            memory=memory,
-        )
+        with on_cluster(cluster, steps, workers) as connected:
+            with Watching(shown=progress) as watching:
+                built = panel_step(steps, inputs, watching, cache=cache, told=told, cluster=connected)
+            done = {"panel": built}
+            done["fit"] = fit_step(
+                steps,
+                networks=networks,
+                seed=seed,
+                jobs=workers,
+                self_check=self_check,
+                progress=progress,
+                memory=memory,
+                cluster=connected,
+            )
         done["forecast"] = forecast_step(steps, horizon=horizon_of(horizon, by), covariates=known)
         done["plan"] = plan_step(
             steps, fleet=fleet, cost_lost=cost_lost, cost_idle=cost_idle, free=free, max_move=max_move
@@ -191,7 +199,7 @@ def _run_panel(options: dict[str, Any]) -> Run:
     planning = {name: options[name] for name in ("fleet", "cost_lost", "cost_idle", "free", "max_move")}
     check_plan(**planning)
     names = ("columns", "zone", "times", "noun", "stations", "network", "self_check", "seed", "jobs")
-    more = ("max_reject_share", "replace", "progress", "backend")
+    more = ("max_reject_share", "replace", "progress", "backend", "cluster")
     found = fit(options["panel"], output=output, **{name: options[name] for name in (*names, *more)})
     forecast(found, horizon=options["horizon"], covariates=known)
     why = (found.account or {}).get("panel", {}).get("no_plan")
@@ -206,9 +214,14 @@ def _run_panel(options: dict[str, Any]) -> Run:
 
 
 def panel(
-    *, trips: Paths, output: str | os.PathLike[str], progress: bool | None = None, **options: Any
+    *,
+    trips: Paths,
+    output: str | os.PathLike[str],
+    progress: bool | None = None,
+    cluster: Any = None,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Build a panel file alone; `options` are those of `run` that decide a panel.
+    """Build a panel file alone; `options` are those of `run` that decide a panel, and `cluster` as there.
 
     Returns the account of what was read. Read the file with `unmet.mobility.read_panel`.
     """
@@ -219,7 +232,11 @@ def panel(
         raise TypeError(f"panel() has no option {min(unknown)!r}")
     inputs = PanelInputs.among({"trips": trips, **options})
     check_exist(inputs.files)
-    with Watching(shown=progress) as watching, built_panel(inputs, watching) as (con, reports, built, _):
+    with (
+        beside_file(cluster, output) as (connected, store),
+        Watching(shown=progress) as watching,
+        built_panel(inputs, watching, store=store, cluster=connected) as (con, reports, built, _),
+    ):
         write_panel(con, output)
         return {**account_of(reports, built), "output": str(output)}
 
@@ -242,6 +259,7 @@ def fit(
     replace: bool = False,
     progress: bool | None = None,
     backend: str | None = None,
+    cluster: Any = None,
 ) -> Run:
     """Fit latent demand to a panel, or again to the panel of a run folder.
 
@@ -256,7 +274,7 @@ def fit(
         their ids and riders who walk to a neighbour are not told apart.
     self_check : see `run`; a panel file alone does not tell the stock of every moment, so it has none.
     max_reject_share : stop if a larger share of the stations cannot be read.
-    memory : see `run`.
+    memory, cluster : see `run`.
     """
     places = paths_of(stations)
     if not places and max_reject_share != 0.01:
@@ -286,15 +304,17 @@ def fit(
         with Steps(folder, source=source, replace=replace) as steps:
             if given is not None:
                 given_panel_step(steps, given, places, max_reject_share)
-            fit_step(
-                steps,
-                networks=networks,
-                seed=seed,
-                jobs=workers,
-                self_check=self_check,
-                progress=progress,
-                memory=memory,
-            )
+            with on_cluster(cluster, steps, workers) as connected:
+                fit_step(
+                    steps,
+                    networks=networks,
+                    seed=seed,
+                    jobs=workers,
+                    self_check=self_check,
+                    progress=progress,
+                    memory=memory,
+                    cluster=connected,
+                )
     except ValueError:
         if new:  # the panel cannot be fitted, so its copy is of no use
             shutil.rmtree(folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from unmet.pipeline._inputs import PanelInputs, built_panel
 from unmet.pipeline._options import bytes_of
 from unmet.pipeline._watching import Watching
 from unmet.results import FILES, Run, outputs_of, write_file, write_map
-from unmet.runs import Steps
+from unmet.runs import Cluster, Steps
 from unmet.tables import parquet_about
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def panel_step(
     *,
     cache: bool = True,
     told: list[str] | None = None,
+    cluster: Cluster | None = None,
 ) -> bool:
     """Build the panel from trips and feeds, with the table of places and the account of what was read.
 
@@ -51,8 +52,13 @@ def panel_step(
         from unmet.mobility import lowered_columns, place_table, write_panel
         from unmet.mobility.sources import ReadStore
 
-        store = ReadStore(steps.home / READ_STORE) if cache else None
-        with built_panel(inputs, watching, store=store, lowered=True) as (con, reports, built, _):
+        store = None
+        if cluster is not None and cluster.folder is not None and not cache:
+            store = ReadStore(cluster.folder / "read", cluster=cluster)
+        elif cache:
+            store = ReadStore(steps.home / READ_STORE, cluster=cluster)
+        with built_panel(inputs, watching, store=store, lowered=True, cluster=cluster) as found:
+            con, reports, built, _ = found
             account = {**account_of(reports, built), "output": "panel.parquet"}
             write_panel(con, folder / "panel.parquet")
             places = place_table(con, inputs.kind)
@@ -96,6 +102,7 @@ def fit_step(
     self_check: bool,
     progress: bool | None,
     memory: str | None = None,
+    cluster: Cluster | None = None,
 ) -> bool:
     """Fit demand to the panel: model, backtest, calibration, comparison of models, self-check, lost rides.
 
@@ -121,6 +128,7 @@ def fit_step(
             memory=None if memory is None else bytes_of(memory),
             stages=steps.stages(),
             progress=progress,
+            cluster=cluster,
         )
         model.save(folder / "model")
         totals = model.lost_total()

@@ -5,13 +5,16 @@ JAX, DuckDB, rich and loky are imported on first use.
 
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
 from unmet.runs._checksum import checksum, code_version, open_regular, read_regular
+from unmet.runs._cluster import LOCAL, Cluster, connected
+from unmet.runs._cluster_work import ClusterLostError, Task
 from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._extras import MissingExtraError, naming_extras
 from unmet.runs._forked import refuse_fork
+from unmet.runs._kept_tasks import Keep, KeptTasks, keep_nothing, keep_within
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
-from unmet.runs._parcels import Parcel, Parcels
+from unmet.runs._parcels import Mailed, Parcel, Parcels
 from unmet.runs._progress import Progress, no_progress, progress
 from unmet.runs._record import RunError
 from unmet.runs._shape import check_shape
@@ -27,13 +30,19 @@ from unmet.runs._stages import Stages, cpu_seconds
 from unmet.runs._steps import Steps, read_record, stale_steps
 from unmet.runs._temporary import TemporaryFolder, remove_abandoned
 from unmet.runs._threads import in_threads, one_blas_thread
-from unmet.runs._workers import available_cores
+from unmet.runs._workers import available_cores, in_worker
 from unmet.runs._xla_threads import limit_xla_threads
 
 __all__ = [
+    "LOCAL",
     "MOST_JOBS",
+    "Cluster",
+    "ClusterLostError",
     "FolderInUseError",
     "FolderLock",
+    "Keep",
+    "KeptTasks",
+    "Mailed",
     "MissingExtraError",
     "ModelFileError",
     "Parcel",
@@ -44,6 +53,7 @@ __all__ = [
     "ShardValueError",
     "Stages",
     "Steps",
+    "Task",
     "TemporaryFolder",
     "WorkerDiedError",
     "atomic_write",
@@ -51,9 +61,13 @@ __all__ = [
     "check_shape",
     "checksum",
     "code_version",
+    "connected",
     "cpu_seconds",
     "enable_compile_cache",
     "in_threads",
+    "in_worker",
+    "keep_nothing",
+    "keep_within",
     "limit_xla_threads",
     "load_model",
     "naming_extras",

@@ -47,6 +47,17 @@ class Parcel:
         return unpack_arrays((self.items, mapped), copy=copy)
 
 
+class Mailed:
+    """Parcels for other machines, which share no memory: all bytes go with them."""
+
+    def pack(self, items: Any) -> Parcel:
+        """Return a parcel that can be opened anywhere."""
+        return Parcel.of(items)
+
+    def drop(self, parcel: Parcel) -> None:
+        """Do nothing: the parcel is freed with its last user."""
+
+
 class Parcels:
     """A folder in shared memory for parcels, removed with all of them at the end.
 

@@ -66,8 +66,8 @@ def run_shards(
     shards : any iterable. It is read as workers become free, at most `2 * jobs` ahead of what was yielded.
     jobs : number of processes. 1 runs all shards in this process, in order. More start workers, each on one
         core, which wait two minutes for the next call.
-    cluster : address of a Dask scheduler, or a Dask `Client`, to send the shards there; needs the extra
-        `unmet[cluster]`.
+    cluster : a `Cluster`, the address of a Dask scheduler, a Dask `Client`, or "local", to send the shards
+        there; needs the extra `unmet[cluster]`.
     initializer : called once in every process before its first shard.
 
     Raises
@@ -106,20 +106,21 @@ def run_shards(
     return _run_in_processes(function, shards, jobs, initializer)
 
 
-def unwrap(index: int, result: Any) -> Any:
+def unwrap(index: int, result: Any, name: str | None = None) -> Any:
     """Return the result of a shard, or raise the exception that it sent."""
     if not isinstance(result, Failure):
         return result
+    name = name or f"shard {index}"
     if result.error is None:
-        raise ShardError(f"shard {index} failed in its worker:\n{result.text}", index)
+        raise ShardError(f"{name} failed in its worker:\n{result.text}", index)
     error = pickle.loads(result.error)
-    error.add_note(f"in the worker of shard {index}:\n{result.text}")
-    raise shard_error(index, error) from error
+    error.add_note(f"in the worker of {name}:\n{result.text}")
+    raise shard_error(index, error, name) from error
 
 
-def shard_error(index: int, error: BaseException) -> ShardError:
+def shard_error(index: int, error: BaseException, name: str | None = None) -> ShardError:
     kind = ShardValueError if isinstance(error, ValueError) else ShardError
-    return kind(f"shard {index}: {type(error).__name__}: {error}", index)
+    return kind(f"{name or f'shard {index}'}: {type(error).__name__}: {error}", index)
 
 
 def _run_here(function: Any, shards: Iterable[Any], initializer: Any) -> Iterator[tuple[int, Any]]:

@@ -60,6 +60,10 @@ class Stages:
                 save_model(self._folder / name, {"made_from": self._made_from, "of": config}, arrays)
         return result
 
+    def has(self, name: str) -> bool:
+        """Return whether a stage was finished before."""
+        return self._load(name) is not None
+
     def log(self, name: str, began: float, busy: float) -> None:
         """Log the cost of a stage that began at these moments of the clock and of the CPU."""
         if self._log is not None:

@@ -35,10 +35,14 @@ _SETTLED: set[bytes] = set()
 
 
 class Failure(NamedTuple):
-    """An exception sent back from a worker; `error` is None if it cannot be pickled."""
+    """An exception sent back from a worker; `error` is None if it cannot be pickled.
+
+    `kind` is "OSError" or "MemoryError" for failures of the system, which may pass, else "".
+    """
 
     error: bytes | None
     text: str
+    kind: str = ""
 
 
 def in_worker() -> bool:
@@ -132,12 +136,13 @@ def call(function: bytes, initializer: bytes | None, shard: Any) -> Any:
         return result
     except Exception as error:
         text = "".join(traceback.format_exception(error))
+        kind = next((one.__name__ for one in (OSError, MemoryError) if isinstance(error, one)), "")
         try:
             data = pickle.dumps(error)
             pickle.loads(data)  # some exceptions can be packed but not unpacked
         except Exception:
-            return Failure(None, text)
-        return Failure(data, text)
+            return Failure(None, text, kind)
+        return Failure(data, text, kind)
 
 
 def _settle(function: bytes) -> None:

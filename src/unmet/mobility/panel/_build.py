@@ -18,10 +18,13 @@ from unmet.mobility.panel._ledger import Ledger, Progress, open_ledger
 from unmet.mobility.panel._lowered import Reserve, write_lowered
 from unmet.mobility.panel._refusal import measure_served
 from unmet.mobility.panel._rows import write_rows
+from unmet.mobility.panel._shared_rows import SharedLedger
 from unmet.mobility.sources import WeatherReport
 
 if TYPE_CHECKING:
     import duckdb
+
+    from unmet.runs import Cluster
 
 _MOST_ROWS = 1_000_000_000
 _PLACES = ("station", "h3", "hub")
@@ -85,6 +88,7 @@ def build_panel(
     timelines: Sequence[str] = (),
     reserve: Reserve | None = None,
     progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> PanelReport:
     """Write table ``panel``, and return a summary of it.
 
@@ -118,6 +122,8 @@ def build_panel(
     reserve : also write table ``lowered``: what would have been seen if this many vehicles of every place
         were not for rent (see :func:`write_lowered`). ``"auto"``: 2, 4 or 8, by how many rides it hides.
     progress : called with (name of the step, parts done, number of parts).
+    cluster : a `Cluster` with a folder, whose workers compute the rows: one task for each group of places,
+        and the same bytes. Events are sorted here and written to its folder once.
     """
     if places not in _PLACES:
         raise ValueError(f"places must be one of {', '.join(map(repr, _PLACES))}, got {places!r}")
@@ -144,8 +150,13 @@ def build_panel(
     periods = make_periods(by, zone, ledger.first, ledger.last)
     _check_size(periods, len(ledger.places))
     served = measure_served(ledger, zone)
-    seconds = write_rows(con, ledger, periods, members, served, progress)
-    kept_back = None if reserve is None else write_lowered(con, ledger, periods, members, reserve, served)
+    shared = None if cluster is None else SharedLedger(cluster, ledger, periods)
+    seconds = write_rows(con, ledger, periods, members, served, progress, shared)
+    kept_back = None
+    if reserve is not None:
+        kept_back = write_lowered(con, ledger, periods, members, reserve, served, shared)
+    if shared is not None:
+        shared.forget()
     if timelines:
         write_timeline(con, ledger, periods.first, periods.last, timelines)
     ledger.close()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from unmet.mobility.panel._events import KIND_BITS, RECORD, pack
+from unmet.runs import atomic_write
 
 _STEP = 512  # an index in memory holds one in so many events
 _EVENTS_PER_BATCH = 240_000
+_COPIED_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class EventFile:
                 "remove rows with impossible times"
             )
         self.sizes = np.zeros(places, np.int64)  # number of events of each place
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed with the store
+        self._file: Any = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 - closed with the store
         weakref.finalize(self, self._file.close)
         self._runs: list[tuple[int, np.ndarray]] = []  # where a sorted run starts, and its index
         self._ends: list[int] = [0]
@@ -143,6 +147,33 @@ class EventFile:
                 parts.append(held[begin:stop])
         return parts
 
+    def share(self, folder: Path) -> EventFile:
+        """Return these events in a file of `folder`, named by its content, for processes that see it.
+
+        Only such events can be pickled; whoever gets them opens the same file.
+        """
+        digest, size = hashlib.sha256(), 8 * self._ends[-1]
+        for at in range(0, size, _COPIED_AT_ONCE):
+            digest.update(os.pread(self._file.fileno(), min(_COPIED_AT_ONCE, size - at), at))
+        path = folder / f"events-{digest.hexdigest()[:32]}"
+        if not path.exists() or path.stat().st_size != size:
+            with atomic_write(path) as target:
+                for at in range(0, size, _COPIED_AT_ONCE):
+                    target.write(os.pread(self._file.fileno(), min(_COPIED_AT_ONCE, size - at), at))
+        shared = object.__new__(EventFile)
+        shared.__setstate__({**self.__dict__, "_file": str(path)})
+        return shared
+
+    def __getstate__(self) -> dict[str, Any]:
+        if not isinstance(self._file.name, str):
+            raise TypeError("these events are in a file of this process: share them first")
+        return {**self.__dict__, "_file": self._file.name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._file = open(state["_file"], "rb", buffering=0)  # noqa: SIM115 - closed with the store
+        weakref.finalize(self, self._file.close)
+
     def close(self) -> None:
-        """Delete the file."""
+        """Delete the file, or leave one that is shared."""
         self._file.close()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from duckdb import DuckDBPyConnection as Connection
@@ -47,6 +48,11 @@ class Ledger:
     presence: Presence | None
     unknown: Unknown
     cells: bool
+
+    def share(self, folder: Path) -> Ledger:
+        """Return the same ledger with its events in files of `folder`, for processes that see it."""
+        presence = None if self.presence is None else self.presence.share(folder)
+        return replace(self, events=self.events.share(folder), presence=presence)
 
     def close(self) -> None:
         """Delete the events, which may take as much space as the rides."""

@@ -14,6 +14,7 @@ from unmet.calendar import Periods
 from unmet.mobility.panel._availability import AVAILABLE, EMPTY, Segments, segments
 from unmet.mobility.panel._events import EDGE, PICKUP
 from unmet.mobility.panel._ledger import Ledger
+from unmet.mobility.panel._shared_rows import SharedLedger
 from unmet.tables import Columns, fetch_columns
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def write_lowered(
     members: str | None,
     reserve: Reserve,
     served: np.ndarray,
+    shared: SharedLedger | None = None,
 ) -> int:
     """Write table ``lowered``, one row for each row of the panel, and return the reserve.
 
@@ -58,6 +60,7 @@ def write_lowered(
     ----------
     reserve : vehicles of every place that are not for rent. ``"auto"``: the smallest of 2, 4 and 8 that hides
         a tenth of the rides and at least 300, and not over half of them.
+    shared : the ledger on a cluster, whose workers then compute the rows.
     """
     batches = ledger.events.batches(len(periods.starts))
     if reserve == "auto":
@@ -67,9 +70,12 @@ def write_lowered(
     elif reserve < 1:
         raise ValueError(f"reserve must be 'auto' or a whole number of at least 1, not {reserve!r}")
     con.execute(_EMPTY_TABLE)
-    for numbers in batches:
-        found = segments(ledger, numbers, periods.starts, periods.last)
-        con.register("_frame", _sums(found, numbers, periods.starts, reserve, served))
+    if shared is None:
+        frames = (lowered_of(ledger, numbers, periods, reserve, served) for numbers in batches)
+    else:
+        frames = shared.frames("lowered rows", lowered_of, batches, reserve, served)
+    for frame in frames:
+        con.register("_frame", frame)
         con.execute("INSERT INTO _lowered FROM _frame")
         con.unregister("_frame")
     rows = _OF_STATIONS if members is None else _OF_HUBS.format(members=members)
@@ -97,6 +103,14 @@ def choose_reserve(found: list[Segments], step: int) -> int:
     fitting = [reserve for reserve in RESERVES if hidden[reserve] <= _TOO_MANY * len(before)] or [RESERVES[0]]
     enough = max(_ENOUGH_SHARE * len(before), _ENOUGH_RIDES / step)
     return next((reserve for reserve in fitting if hidden[reserve] >= enough), fitting[-1])
+
+
+def lowered_of(
+    ledger: Ledger, numbers: tuple[int, int], periods: Periods, reserve: int, served: np.ndarray
+) -> Columns:
+    """Return counts and seconds of each period of consecutive places with a reserve."""
+    found = segments(ledger, numbers, periods.starts, periods.last)
+    return _sums(found, numbers, periods.starts, reserve, served)
 
 
 def _sums(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -57,6 +58,10 @@ class Presence:
         surely = np.where(code == _SURELY + 1, 1, np.where(code == _SURELY, -1, 0))
         perhaps = np.where(code < _SURELY, code - _MOST, 0)
         return Known(pack(no, t, RECORD), no, np.cumsum(surely), np.cumsum(perhaps))
+
+    def share(self, folder: Path) -> Presence:
+        """Return the same in a file of `folder`, for processes that see it."""
+        return Presence(self._file.share(folder))
 
     def close(self) -> None:
         """Delete the file."""

@@ -17,6 +17,7 @@ from unmet.mobility.panel._columns import select_columns
 from unmet.mobility.panel._events import DELIVERY, EDGE, KINDS, PICKUP, REMOVAL, RETURN
 from unmet.mobility.panel._hubs import gather_hubs
 from unmet.mobility.panel._ledger import Ledger, Progress
+from unmet.mobility.panel._shared_rows import SharedLedger
 from unmet.tables import transaction
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def write_rows(
     members: str | None,
     served: np.ndarray,
     progress: Progress | None,
+    shared: SharedLedger | None = None,
 ) -> dict[str, int]:
     """Write table ``panel``, ordered by place and time; return the seconds spent in each state.
 
@@ -68,11 +70,12 @@ def write_rows(
     ----------
     members : table of places and their hubs; ``None`` if there are no hubs.
     served : chance that a request is served while 1, 2, … vehicles stand (see :func:`measure_served`).
+    shared : the ledger on a cluster, whose workers then compute the rows.
     """
     columns = select_columns()
     into, select = ("_panel", f"{columns} FROM ({_SUMS})") if members is None else ("_rows", _SUMS)
     try:
-        totals = _insert(con, ledger, periods, into, select, served, progress)
+        totals = _insert(con, ledger, periods, into, select, served, progress, shared)
         if members is not None:
             gather_hubs(con, members)
             con.execute(f"CREATE OR REPLACE TABLE _panel AS {columns} FROM _hub_rows ORDER BY unique_id, ds")
@@ -95,6 +98,7 @@ def _insert(
     select: str,
     served: np.ndarray,
     progress: Progress | None,
+    shared: SharedLedger | None,
 ) -> dict[str, int]:
     """Write the rows of all places in order of their numbers, and return the total seconds in each state.
 
@@ -105,7 +109,7 @@ def _insert(
     batches = ledger.events.batches(len(edges))
 
     def sums(numbers: tuple[int, int]) -> _Frame:
-        return _sums(segments(ledger, numbers, edges, periods.last), numbers, edges, served)
+        return rows_of(ledger, numbers, periods, served)
 
     def told(frames: Iterable[_Frame]) -> Iterator[_Frame]:
         for done, frame in enumerate(frames, start=1):
@@ -122,7 +126,11 @@ def _insert(
 
     insert({name: np.zeros(0, kind) for name, kind in _FRAME.items()}, f"CREATE OR REPLACE TABLE {into} AS")
     [(threads,)] = con.execute("SELECT current_setting('threads')").fetchall()
-    with closing(_in_order(sums, batches, int(threads))) as frames:
+    if shared is None:
+        made = _in_order(sums, batches, int(threads))
+    else:
+        made = shared.frames("rows", rows_of, batches, served)
+    with closing(made) as frames:
         slabs = _slabs(told(frames))
         for slab in slabs:
             with transaction(con):
@@ -163,6 +171,12 @@ def _slabs(frames: Iterable[_Frame]) -> Iterator[_Frame]:
             held = [{name: values[cut:] for name, values in whole.items()}]
     if held and len(held[0]["no"]):
         yield {name: np.concatenate([one[name] for one in held]) for name in held[0]}
+
+
+def rows_of(ledger: Ledger, numbers: tuple[int, int], periods: Periods, served: np.ndarray) -> _Frame:
+    """Return counts and seconds of each period of consecutive places."""
+    edges = periods.starts
+    return _sums(segments(ledger, numbers, edges, periods.last), numbers, edges, served)
 
 
 def _sums(found: Segments, numbers: tuple[int, int], edges: np.ndarray, served: np.ndarray) -> _Frame:

@@ -43,6 +43,7 @@ from unmet.mobility.sources._recognition import (
     unknown_layout,
 )
 from unmet.mobility.sources._relation import Inserted, Relation, Rows, insert_rows
+from unmet.mobility.sources._shared_reading import read_elsewhere
 from unmet.mobility.sources._store import ReadStore, Unit, units_of
 from unmet.tables import private_folder
 
@@ -59,6 +60,7 @@ class Destination:
     time_field : field whose dates may have day or month first; None if there is none.
     tables : names of the tables ``new_…`` into which it writes.
     settings : JSON values that decide the rows of a source.
+    again : makes the same reader, and its tables, with the connection of another process.
     """
 
     kind: Kind
@@ -67,6 +69,7 @@ class Destination:
     settings: Mapping[str, Any] = MappingProxyType({})
     zone: str | None = None
     times: str = "local"
+    again: Callable[[Connection], "Destination"] | None = None
 
     def local_zone(self, relation: Relation, source: str, naive: bool = False) -> str | None:
         """Return the zone of local times, None if they are UTC. If times are `naive` it must be known."""
@@ -142,6 +145,8 @@ class SourceReader:
         with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=private_folder(self.con)) as name:
             self._folder = Path(name)
             self.feeds = JsonFeeds(self.con, self.destination, self.account, self._folder)
+            if self.store is not None and self.store.cluster is not None:
+                read_elsewhere(self, self._units, self.store.cluster, progress)
             done = 0
             for unit in self._units:
                 if self.store is None or not self.store.take(self, unit):
@@ -153,6 +158,14 @@ class SourceReader:
                 progress("", len(sources), len(sources))
         self._conclude()
         return self.account
+
+    def read_unit(self, units: list[Unit], number: int) -> None:
+        """Read one of the units into the store; the others only help to tell the order of day and month."""
+        self._units = units
+        with tempfile.TemporaryDirectory(prefix="unmet-reading-", dir=private_folder(self.con)) as name:
+            self._folder = Path(name)
+            self.feeds = JsonFeeds(self.con, self.destination, self.account, self._folder)
+            self._read_unit(units[number], None, 0, 0)
 
     def _conclude(self) -> None:
         """Complain if nothing was found, and note what was skipped or is in doubt."""

@@ -1,6 +1,7 @@
 """Read GBFS, MDS and CSV status into tables `status` and `vehicles`."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -123,14 +124,21 @@ def _read(
     store: ReadStore | None,
 ) -> tuple[Account, bool]:
     """Fill ``new_status`` and ``new_vehicles``; return the account, and whether all times lack a zone."""
-    begin_table(con, "status")
-    begin_table(con, "vehicles")
-    destination = _Status(zone, times)
+    destination = _begin(con, zone, times)
     account = SourceReader(con, destination, choices, store).read(paths, progress)
     rows = sum(count(con, f"SELECT count(*) FROM new_{name}") for name in ("status", "vehicles"))
     account.check(rows, max_reject_share)
     use_station_ids(con, "new_status", ("place",))
     return account, destination.kinds_of_time == {True}
+
+
+def _begin(con: Connection, zone: str | None, times: str) -> "_Status":
+    """Make the tables that status is read into."""
+    begin_table(con, "status")
+    begin_table(con, "vehicles")
+    destination = _Status(zone, times)
+    destination.again = partial(_begin, zone=zone, times=times)
+    return destination
 
 
 class _Status(Destination):

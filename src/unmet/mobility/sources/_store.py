@@ -22,7 +22,7 @@ from unmet.mobility.sources._account import FileReport
 from unmet.mobility.sources._day_order import DayEvidence
 from unmet.mobility.sources._files import Source
 from unmet.mobility.sources._tables import count
-from unmet.runs import atomic_write, checksum, code_version
+from unmet.runs import Cluster, atomic_write, checksum, code_version, in_worker
 from unmet.tables import literal_path, private_folder
 
 if TYPE_CHECKING:
@@ -53,20 +53,29 @@ def units_of(sources: list[Source]) -> list[Unit]:
 class ReadStore:
     """Rows of files that were read before, in a folder.
 
+    Parameters
+    ----------
+    cluster : whose workers read the files that are not stored yet, one task each; they must see the folder
+        and the files under the same paths.
+
     Attributes
     ----------
     lines_read, lines_kept : lines that were read now, and those whose rows were kept from before.
     changed : decisions that differ from those of an earlier reading, in words.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: str | os.PathLike[str], *, cluster: Cluster | None = None) -> None:
+        self.folder = Path(folder) if cluster is None else Path(folder).resolve()
+        self.cluster = cluster
         self.folder.mkdir(parents=True, exist_ok=True)
         self.lines_read = self.lines_kept = 0
         self.changed: list[str] = []
         self._used: set[str] = set()
         self._sums: dict[Path, str] = {}
         self._bytes = sum(path.stat().st_size for path in self.folder.iterdir() if path.is_file())
+
+    def __contains__(self, of: tuple[SourceReader, Unit]) -> bool:
+        return self._meta(self._key(*of)) is not None
 
     def take(self, reader: SourceReader, unit: Unit) -> bool:
         """Insert the stored rows of a unit; return False if there are none, or none that still hold."""
@@ -153,7 +162,7 @@ class ReadStore:
     def _save(self, reader: SourceReader, key: str, meta: dict[str, Any], before: dict[str, int]) -> None:
         sums = {}
         for name, rows in meta["rows"].items():
-            if not rows or self._bytes > _MOST_BYTES:
+            if not rows or self._is_full:
                 continue
             staged = private_folder(reader.con) / "stored.parquet"
             reader.con.execute(
@@ -165,10 +174,15 @@ class ReadStore:
             self._bytes += staged.stat().st_size
             staged.unlink()
             sums[name] = checksum(self._part(key, name))
-        if self._bytes <= _MOST_BYTES:
+        if not self._is_full:
             with atomic_write(self.folder / f"{key}.json") as target:
                 target.write(json.dumps({**meta, "sums": sums}, sort_keys=True).encode())
             self._used.add(key)
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether nothing more is stored; what workers read must be, so on a cluster it never is."""
+        return self.cluster is None and not in_worker() and self._bytes > _MOST_BYTES
 
     def prune(self) -> None:
         """Remove what was not used since this object was made."""

@@ -1,6 +1,7 @@
 """Read trip files of any known layout into table ``trips``."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -93,9 +94,7 @@ def read_trips(
     if not 0 <= min_duration < float("inf"):
         raise ValueError(f"min_duration must be a number of seconds of at least 0, got {min_duration!r}")
     ensure_tables(con)
-    destination = _Trips(con, zone, times, _check_keep(keep))
-    begin_table(con, "trips", ", start_name VARCHAR")
-    con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
+    destination = _begin(con, zone, times, _check_keep(keep))
     try:
         choices = Choices(mapping, tuple(destination.keep), max_bytes, check_encoding(encoding), day_first)
         account = SourceReader(con, destination, choices, store).read(paths, progress)
@@ -118,6 +117,15 @@ def read_trips(
         drop_new(con, "trips", "rejects")
         con.execute("DROP TABLE IF EXISTS kept_places")
     return _report(con, account, reasons, duplicates, zone)
+
+
+def _begin(con: Connection, zone: str | None, times: str, keep: dict[str, tuple[str, ...]]) -> "_Trips":
+    """Make the tables that trips are read into."""
+    destination = _Trips(con, zone, times, keep)
+    begin_table(con, "trips", ", start_name VARCHAR")
+    con.execute("CREATE OR REPLACE TEMP TABLE kept_places(place VARCHAR)")
+    destination.again = partial(_begin, zone=zone, times=times, keep=keep)
+    return destination
 
 
 class _Trips(Destination):

@@ -1,0 +1,133 @@
+"""What a fit does before the whole panel is fitted: stages that do not depend on each other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.forecasting._backtest import backtest
+from unmet.forecasting._grid import Grid
+from unmet.forecasting._parametric import turns_of
+from unmet.forecasting._self_check import check_itself
+from unmet.forecasting._spill import Neighbours
+from unmet.runs import Cluster, Keep, KeptTasks, Task, keep_nothing, one_blas_thread
+
+_LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others
+_JUDGED = 256  # places on which models are compared
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """The data and settings of a fit, and its stages: backtest, self-check, and a backtest of each baseline.
+
+    Attributes
+    ----------
+    lowered : the panel with virtual stock-outs or its path; None leaves out the self-check.
+    days : of the backtest.
+    baselines : whether there are baselines.
+    """
+
+    grid: Grid
+    near: Neighbours | None
+    lowered: Any
+    networks: tuple[str, ...]
+    days: int
+    seed: int
+    baselines: bool
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @cached_property
+    def tested(self) -> Grid:
+        """The grid without the days at its end of which nothing is known: they test nothing."""
+        return self.grid.until(self.grid.end)
+
+    @cached_property
+    def judged(self) -> tuple[Grid, NDArray[np.int64] | None]:
+        """The grid on which models are compared: all places, or of many an even choice by pickups."""
+        grid = self.tested
+        if len(grid.places) <= _JUDGED:
+            return grid, None
+        order = np.argsort(grid.y.sum(axis=1), kind="stable")
+        some = np.sort(order[np.linspace(0, len(order) - 1, _JUDGED).round().astype(np.int64)])
+        return grid.of_places(some), some
+
+    @cached_property
+    def stages(self) -> dict[str, int]:
+        """The names of the stages, and the turns that each takes."""
+        weeks = -(-self.days // 7)
+        again = 2 * weeks - 2 + weeks  # turns of the weeks after the first, and a forecast of each
+        found = {"aware": turns_of(self.near) + again + len(self.networks)}
+        if self.lowered is not None:
+            found["self_check"] = turns_of(None)
+        if self.baselines:
+            judged = self.judged[0]
+            seen = judged.known & ~judged.censored
+            found["unaware"] = turns_of(None) + again + 1
+            if seen[:, : len(self.tested.ds) - self.days * self.grid.per_day].sum() >= _LEAST_SEEN:
+                found["dropped"] = turns_of(None) + again + 1  # else it would have nothing to learn from
+        return found
+
+    def run(
+        self,
+        stage: str,
+        *,
+        jobs: int = 1,
+        tick: Callable[[], object] = lambda: None,
+        keep: Keep = keep_nothing,
+    ) -> Any:
+        """Return the result of a stage: a `SelfCheck`, or a backtest and its last model."""
+        if stage == "self_check":
+            lowered, reserve = read_lowered(self.lowered)
+            return check_itself(self.grid, lowered, reserve, self.seed, jobs=jobs, tick=tick, keep=keep)
+        if stage == "aware":
+            return backtest(self.tested, self.near, self.networks, self.days, self.seed, tick=tick, keep=keep)
+        least = ("linear" if "linear" in self.networks else self.networks[0],)
+        blind = _blinded(self.judged[0], stage)
+        return backtest(blind, None, least, self.days, self.seed, use="seen", tick=tick, keep=keep)
+
+
+def stages_on(cluster: Cluster, plan: FitPlan, stages: Iterable[str], says: Mapping[str, str]) -> KeptTasks:
+    """Return the stages as tasks of a cluster; each keeps its turns and weeks as it goes."""
+    if isinstance(plan.lowered, str | os.PathLike):
+        plan = replace(plan, lowered=os.path.abspath(plan.lowered))
+    tasks = [Task(f"fit: {says[stage]}", stage) for stage in stages]
+    return KeptTasks(cluster, _run_stage, plan, tasks, "stages")
+
+
+def _run_stage(plan: FitPlan, stage: str, keep: Keep) -> Any:
+    with one_blas_thread():
+        return plan.run(stage, keep=keep)
+
+
+def read_lowered(given: Any) -> tuple[Mapping[str, Any], int]:
+    """Return the columns of a lowered panel, and how many vehicles it holds back."""
+    if isinstance(given, (str, os.PathLike)):
+        from unmet.mobility import read_panel
+
+        given = read_panel(given)
+    if "reserve" not in given.about:
+        raise ValueError("lowered does not say how many vehicles it holds back; build it with `unmet run`")
+    return given.columns, int(given.about["reserve"])
+
+
+def _blinded(grid: Grid, how: str) -> Grid:
+    """Return the grid for a baseline: pickups count as demand, or censored rows are dropped."""
+    full = np.where(grid.known, 1.0, 0.0)
+    none = np.zeros_like(grid.censored)
+    if how == "unaware":
+        return replace(grid, exposure=full, censored=none)
+    kept = grid.known & ~grid.censored
+    return replace(
+        grid, y=np.where(kept, grid.y, 0.0), exposure=np.where(kept, 1.0, 0.0), known=kept, censored=none
+    )
