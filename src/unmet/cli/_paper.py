@@ -113,7 +113,7 @@ def paper(
     folder = output / "smoke" if smoke else output
     done = []
     say = _print_nothing if quiet else _print_tables
-    sizes = {"smoke": smoke, "full": full, "only": only or ()}
+    sizes: dict[str, Any] = {"smoke": smoke, "full": full, "only": only or ()}
     for name in reproduce(what, folder, **sizes, jobs=jobs, mobility=asked, say=say):
         done.append(name)
         if name.endswith("-cost") and not quiet:

@@ -17,10 +17,11 @@ from unmet.estimators._checks import (
     check_weights,
     dense,
     is_plain,
+    refuse_negative,
     seen_loss,
     warn_if_never_reached,
 )
-from unmet.estimators._settings import check_coverage, check_number, check_quantiles
+from unmet.estimators._settings import check_coverage, check_number, check_quantiles, check_switch
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +39,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
 
     quantiles: Sequence[float]
     side: Side
+    positive: bool = False
     random_state: Any
     fitted_: Any
 
@@ -111,6 +113,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         observed = observe(y, side=self.side, **told)
         check_lengths(X, observed, y)
+        if check_switch("positive", self.positive):
+            refuse_negative(observed)
         self.told_censoring_ = observed.kind != "none"
         warn_if_never_reached(observed)
         weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
@@ -136,7 +140,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
                 f"quantiles must lie between {fitted.levels[0]:g} and {fitted.levels[-1]:g}, the fitted "
                 f"range, not {wanted}: fit with quantiles= that include them"
             )
-        return fitted.quantiles(self._inputs(X), wanted)
+        return self._quantiles(self._inputs(X), wanted)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Floats:
         """Return the lower and upper ends of the central interval, shape (n, 2)."""
@@ -236,6 +240,11 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
     def _fitted(self) -> Any:
         check_is_fitted(self, "fitted_")
         return self.fitted_
+
+    def _quantiles(self, X: Floats, levels: tuple[float, ...]) -> Floats:
+        """Return the quantiles of checked rows, shape (n, levels)."""
+        found = self._fitted().quantiles(X, levels)
+        return np.maximum(found, 0.0) if self.positive else found
 
     def _inputs(self, X: Any) -> Floats:
         refuse_mask(X, "X")

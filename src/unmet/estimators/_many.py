@@ -65,6 +65,8 @@ def iter_fit_many(
     if not isinstance(estimator, NetworkRegressor):
         name = type(estimator).__name__
         raise ValueError(f"fit_many trains networks: fit {name} to one problem at a time")
+    if estimator.warm_start:
+        raise ValueError("fit_many starts every problem afresh: set warm_start=False")
     with runs.progress(total, "fit", "problem", shown=progress) as bar:
         if workers == 1:
             for index, fitted in _fit_here(estimator, enumerate(problems)):

@@ -30,6 +30,7 @@ class NetworkRegressor(CensoredRegressor):
     # what to predict
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     # which model
     network: NetworkName | Callable[..., Any] = "linear"
     hidden: Sequence[int] = (64, 64)
@@ -51,6 +52,7 @@ class NetworkRegressor(CensoredRegressor):
     n_restarts: int = 1
     initialiser: Initialiser = "neutral"
     standardise: bool = True
+    warm_start: bool = False
     # housekeeping
     random_state: Any = None
     progress: bool | None = None
@@ -110,11 +112,11 @@ class NetworkRegressor(CensoredRegressor):
 
         settings = self._settings()
         prepared = self._prepare(settings, X, observed, weight, validation, seed)
-        results = {}
-        with progress(len(prepared.jobs), "fit", "network", shown=self.progress) as bar:
-            for tag, trained in train(prepared.jobs):
+        most, results = {job.tag: job.epochs for job in prepared.jobs}, {}
+        with progress(sum(most.values()), "fit", "epochs", shown=self.progress) as bar:
+            for tag, trained in train(prepared.jobs, bar.advance):
                 results[tag] = trained
-                bar.advance(1)
+                bar.advance(most[tag] - trained.epochs)  # those that it stopped before
         self._finish(prepared, results, settings)
 
     def _prepare(
@@ -127,7 +129,12 @@ class NetworkRegressor(CensoredRegressor):
             warn_all_censored(observed)
         if settings.loss == "ipcw":
             X, observed, weight, mask = self._weigh(X, observed, weight, mask, settings, seed)
-        return prepare(X, observed, weight, mask, settings, seed)
+        return prepare(X, observed, weight, mask, settings, seed, self._before())
+
+    def _before(self) -> Fitted | None:
+        """Return the fit to go on from, if there is one."""
+        fitted = self.__dict__.get("fitted_") if self.warm_start else None
+        return fitted if fitted is not None and fitted.scaling.y_scale else None
 
     def _weigh(
         self, X: Any, observed: Observed, weight: Any, mask: Any, settings: Settings, seed: int

@@ -90,6 +90,12 @@ def find_units(
     return Units(x_center, x_scale, center, spread, np.zeros_like(center), np.ones_like(center))
 
 
+def units_of(scaling: Scaling) -> Units:
+    """Return the scaling of one problem, for networks that are trained already."""
+    y = np.array([scaling.y_center]), np.array([scaling.y_scale])
+    return Units(scaling.x_center[None], scaling.x_scale[None], *y, np.zeros(1), np.ones(1))
+
+
 def _check_size(name: str, values: Floats) -> None:
     if max(values.max(), -values.min()) > _LARGEST:
         raise ValueError(f"{name} has values beyond {_LARGEST:g}: use larger units")

@@ -40,6 +40,8 @@ class TobitRegressor(NetworkRegressor):
     side : {"right", "left", "both"}
         "right" if large values are cut off, "left" if small ones are, "both" for a known floor and cap. With
         `lower` and `upper` in `fit` it follows from them.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
 
     **Which model**
 
@@ -61,7 +63,7 @@ class TobitRegressor(NetworkRegressor):
 
     learning_rate, schedule, max_epochs, patience, validation_fraction, batch_size
         As in `CensoredQuantileRegressor`, but the learning rate is a number.
-    clip_norm, n_restarts, initialiser, standardise
+    clip_norm, n_restarts, initialiser, standardise, warm_start
         As in `CensoredQuantileRegressor`.
 
     **Housekeeping**

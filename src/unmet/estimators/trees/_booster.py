@@ -72,6 +72,8 @@ class CensoredQuantileBooster(CensoredRegressor):
         Levels to predict: increasing, each between 0 and 1. Levels in between are interpolated.
     side : {"right", "left"}
         Whether large or small values are cut off. All censored rows are open on the same side.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
     n_estimators : int
         Most rounds of boosting.
     learning_rate : float
@@ -113,6 +115,7 @@ class CensoredQuantileBooster(CensoredRegressor):
 
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     n_estimators: int = 300
     learning_rate: float = 0.05
     num_leaves: int = 6
