@@ -216,6 +216,25 @@ class NetworkRegressor(CensoredRegressor):
         self.fitted_ = Fitted(tuple(members), scaling, settings.monotone, settings.parametric, settings.side)
         self.n_iter_ = config["epochs"]
 
+    def to_onnx(self, path: Any) -> None:
+        """Write the fitted network to an ONNX file, which other programs run without Python or JAX.
+
+        The graph has the input `X`, float64 of shape (rows, columns), and the output `quantiles`, float64 of
+        shape (rows, K): the levels of the parameter `quantiles`, also in the file's metadata as `levels`.
+        Standardisation, averaging of networks, units and positive=True are part of it. Values equal those of
+        `predict_quantiles` up to rounding in float32. Needs the extra `onnx` (`pip install "unmet[onnx]"`).
+        """
+        from unmet.estimators._onnx import to_onnx_bytes
+        from unmet.runs import write_bytes
+
+        fitted = self._fitted()
+        if (known := self.__dict__.get("categories_")) is not None:
+            raise ValueError(
+                f"an ONNX file takes numbers: fit to the columns {', '.join(known.columns)} as numbers "
+                "instead of categories, for instance by scikit-learn's OneHotEncoder"
+            )
+        write_bytes(path, to_onnx_bytes(fitted, check_quantiles(self.quantiles), bool(self.positive)))
+
     @property
     def coef_(self) -> Floats:
         """Slopes of a linear network with head="free", in the user's units, shape (K, columns)."""
@@ -234,7 +253,7 @@ class NetworkRegressor(CensoredRegressor):
         parts = [split(spec, member.weights) for member in fitted.members]
         weight = np.concatenate([part["body.layers[0].weight"] for part in parts]).astype(np.float64)
         scaling = fitted.scaling
-        slopes = weight[:, : self.n_features_in_] * (scaling.y_scale / scaling.x_scale)
+        slopes = weight[:, : self._width] * (scaling.y_scale / scaling.x_scale)
         bias = np.zeros(len(weight))
         if spec.intercept:
             bias = np.concatenate([part["body.layers[0].bias"] for part in parts]).astype(np.float64)

@@ -101,6 +101,8 @@ class TobitRegressor(NetworkRegressor):
     (1000, 2)
     """
 
+    _encoding = "reference"  # all categories and an intercept would have no standard errors
+
     # which model
     scale: TobitScale | float = "constant"
     shape: TobitShapeName = "normal"
@@ -218,7 +220,7 @@ class TobitRegressor(NetworkRegressor):
         if member.spec.network.kind != "linear":
             raise AttributeError("coef_ and intercept_ exist only for network='linear'")
         parts = split(member.spec, member.weights)
-        weight = parts["body.layers[0].weight"][0, : self.n_features_in_].astype(np.float64)
+        weight = parts["body.layers[0].weight"][0, : self._width].astype(np.float64)
         slopes = weight * (scaling.y_scale / scaling.x_scale)
         bias = float(parts["body.layers[0].bias"][0]) if member.spec.intercept else 0.0
         start = scaling.y_center + scaling.y_scale * bias - float(slopes @ scaling.x_center)

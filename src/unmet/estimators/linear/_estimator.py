@@ -122,6 +122,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     (2, 1)
     """
 
+    _encoding = "reference"  # all categories and an intercept would not be identified
+
     method: str = "portnoy"
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"

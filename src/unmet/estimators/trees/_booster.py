@@ -60,6 +60,8 @@ class CensoredQuantileBooster(CensoredRegressor):
     loss. With `censored=` alone a censored row keeps Portnoy's weight w = (θ − F̂)/(1 − F̂) at its value and
     has the rest at infinity, where F̂(y | x) is the out-of-bag estimate of a `CensoredQuantileForest`.
 
+    Columns of a data frame that hold texts or categories are split into groups of categories by LightGBM.
+
     Assumes that where a row is cut off is independent of its latent value given X. Needs the extra
     `boosting` (`pip install "unmet[boosting]"`) to fit; saved models predict without it.
 
@@ -112,6 +114,8 @@ class CensoredQuantileBooster(CensoredRegressor):
     >>> model.fit(x[:, None], np.minimum(latent, limit), threshold=limit).predict(x[:, None]).shape
     (300,)
     """
+
+    _encoding = "codes"  # LightGBM splits categories into two groups
 
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
