@@ -1,8 +1,8 @@
 """Errors of programs that are not ours on the data of `unmet paper methods`.
 
-Run in an environment with lightgbm, quantile-forest, xgboost-cpu, numpy, scipy and scikit-learn:
+Run in an environment with this package, lightgbm, quantile-forest and xgboost-cpu:
 
-    PYTHONPATH=src python benchmarks/outside_methods.py --seeds 5 --large 1
+    python benchmarks/outside_methods.py --seeds 20 --large 1
 
 It writes src/unmet/papers/methods_outside.csv, and goes on where it was interrupted.
 """
