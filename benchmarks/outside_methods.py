@@ -4,7 +4,8 @@ Run in an environment with this package, lightgbm, quantile-forest and xgboost-c
 
     python benchmarks/outside_methods.py --seeds 20 --large 1
 
-R's crq runs too if `R` is on the path and has quantreg. It writes src/unmet/papers/methods_outside.csv, and goes on where it was interrupted.
+R's crq runs too if `R` is on the path and has quantreg. Errors go to src/unmet/papers/methods_outside.csv;
+a second run goes on where the first was interrupted.
 """
 
 from __future__ import annotations
