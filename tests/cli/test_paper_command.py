@@ -54,3 +54,11 @@ def test_smoke_never_goes_into_a_document(tmp_path, capsys):
     page.write_text("<!-- table1 --><!-- /table1 -->", encoding="utf-8")
     assert run("table1", "--smoke", "-o", str(tmp_path), "--into", str(page)) == 1
     assert "--into with --smoke" in capsys.readouterr().err
+
+
+def test_only_names_methods_of_the_leaderboard(tmp_path, capsys):
+    assert run("table1", "--only", "Tobit", "-o", str(tmp_path)) == 1
+    assert "--only belongs to `unmet paper methods`" in capsys.readouterr().err
+    assert run("methods", "--smoke", "--only", "trees", "-o", str(tmp_path)) == 1
+    assert "there is no method 'trees': --only takes Kaplan–Meier, Tobit" in capsys.readouterr().err
+    assert run("methods", "--smoke", "--only", "none", "-o", str(tmp_path), "--quiet") == 0

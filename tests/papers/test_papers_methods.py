@@ -46,7 +46,7 @@ def errors():
 
 def test_the_table_by_hand():
     table = methods.tabulate(errors(), 300, 0.3)
-    assert table.title == "300 rows, 30% censored"
+    assert table.title == "300 rows, 30% censored, 2 seeds"
     assert table.lines[0] == ("Tobit", *["**2.000** ± 1.000"] * 3)
     assert methods.tabulate(errors(), 300, 0.6).lines == ()
     cells = methods.to_cells(errors())
@@ -64,14 +64,35 @@ def test_findings_by_hand():
     assert check.found.startswith("2.00")
 
 
-def test_one_case_has_every_method_that_applies(monkeypatch):
-    from unmet import comparison
+def test_a_method_that_applies_beats_one_that_knows_no_columns():
+    case = Case("laplace", 300, 0.3, 5)
+    assert methods.run_method(case, "Portnoy") < 0.6 * methods.run_method(case, "Kaplan–Meier")
+    assert methods.run_method(Case(NONLINEAR, 300, 0.3, 5), "Wang–Wang") is None
 
-    quick = tuple(m for m in comparison.METHODS if m.name in ("Kaplan–Meier", "Portnoy", "inverse weights"))
-    monkeypatch.setattr(comparison, "METHODS", quick[:2])
-    found = methods.run_case(Case("laplace", 300, 0.3, 5))
-    assert set(found) == {"Kaplan–Meier", "Portnoy"}
-    assert found["Portnoy"] < 0.6 * found["Kaplan–Meier"]
+
+def test_a_new_method_leaves_the_finished_ones_alone(tmp_path, monkeypatch):
+    ran = []
+
+    def run_piece(piece):
+        ran.append(piece[1])
+        return 1.0 + len(ran) / 100
+
+    monkeypatch.setattr(methods, "_run_piece", run_piece)
+    how = {"size": "smoke", "jobs": 1}
+    methods.compare_methods(tmp_path, **how, only=["Tobit"])
+    first = list(ran)
+    assert set(first) == {"Tobit"}
+    monkeypatch.setattr("unmet.runs._steps.code_version", lambda: "later")
+    methods.compare_methods(tmp_path, **how, only=["forest"])
+    assert set(ran[len(first) :]) == {"forest"}
+    methods.compare_methods(tmp_path, **how, only=["none"])
+    assert len(ran) == 2 * len(first)
+    text = (tmp_path / "methods.md").read_text()
+    assert "| Tobit |" in text
+    assert "| forest |" in text
+    assert "| booster |" not in text
+    with pytest.raises(ValueError, match="no method 'trees'"):
+        methods.compare_methods(tmp_path, **how, only=["trees"])
 
 
 def test_stored_programs_belong_to_known_cases():

@@ -52,6 +52,14 @@ def paper(
         bool, in_size("--smoke", help="Run everything quickly; the numbers mean nothing.")
     ] = False,
     full: Annotated[bool, in_size("--full", help="bikes, fleet, methods: run the whole grid.")] = False,
+    only: Annotated[
+        list[str] | None,
+        in_size(
+            metavar="METHOD",
+            help="methods: run only this one and take the others from the folder; 'none' runs none. "
+            "Repeatable.",
+        ),
+    ] = None,
     trips: Annotated[
         list[Path] | None,
         in_trips(metavar="FILE…", show_default="a simulated city", help="Trip files in any known layout."),
@@ -108,7 +116,8 @@ def paper(
     folder = output / "smoke" if smoke else output
     done = []
     say = _print_nothing if quiet else _print_tables
-    for name in reproduce(what, folder, smoke=smoke, full=full, jobs=jobs, mobility=asked, say=say):
+    sizes: dict[str, Any] = {"smoke": smoke, "full": full, "only": only or ()}
+    for name in reproduce(what, folder, **sizes, jobs=jobs, mobility=asked, say=say):
         done.append(name)
         if name.endswith("-cost") and not quiet:
             print((folder / f"{name}.md").read_text(encoding="utf-8"))
@@ -124,6 +133,8 @@ def _check(given: dict[str, Any]) -> None:
         raise ValueError("--smoke and --full exclude each other: choose one")
     if given["smoke"] and given["into"] is not None:
         raise ValueError("--into with --smoke would put meaningless numbers into a document: choose one")
+    if given["only"] and given["what"] != "methods":
+        raise ValueError("--only belongs to `unmet paper methods`")
     if given["what"] not in ("bikes", "fleet", "all"):
         for name in ("full", "trips", "cluster", "units", "activation"):
             if given[name] and (name, given["what"]) != ("full", "methods"):

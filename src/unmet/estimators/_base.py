@@ -3,24 +3,26 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from unmet.censoring import Observed, Side, observe, refuse_mask
+from unmet.estimators._categories import Encoding, find_categories
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
     check_weights,
     dense,
     is_plain,
+    refuse_negative,
     seen_loss,
     warn_if_never_reached,
 )
-from unmet.estimators._settings import check_coverage, check_number, check_quantiles
+from unmet.estimators._settings import check_coverage, check_number, check_quantiles, check_switch
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +38,12 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
     __metadata_request__fit = dict.fromkeys(("threshold", "censored", "lower", "upper"), True)
     __metadata_request__score = dict.fromkeys(("threshold", "censored", "lower", "upper"), True)
 
+    # How columns of categories in a data frame become numbers.
+    _encoding: ClassVar[Encoding] = "one-hot"
+
     quantiles: Sequence[float]
     side: Side
+    positive: bool = False
     random_state: Any
     fitted_: Any
 
@@ -72,7 +78,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, columns)
+        X : array, sparse matrix or data frame of shape (n, columns)
+            Columns of a pandas or Polars frame that hold texts or categories become columns of 0 and 1. A
+            category that `fit` did not see is an error when predicting.
         y : array of shape (n,)
             Observed values: the latent value, or a bound on it in a censored row.
         threshold : float or array of shape (n,), optional
@@ -102,15 +110,28 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         refuse_mask(X, "X")
         refuse_mask(y, "y")
         X = dense(X)
-        if is_plain(X, y):
+        self.__dict__.pop("categories_", None)  # left by an earlier fit
+        found = find_categories(X, self._encoding)
+        no_y = y is None and (told.get("lower") is not None or told.get("upper") is not None)
+        if found is not None:
+            validate_data(self, X, skip_check_array=True)  # the names of the columns, and how many
+            self.categories_ = found
+            X = found.expand(X)
+            if no_y:
+                X = check_array(X, dtype=np.float64, estimator=self)
+            else:
+                X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True, estimator=self)
+        elif is_plain(X, y):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)  # left by an earlier fit to named columns
-        elif y is None and (told.get("lower") is not None or told.get("upper") is not None):
+        elif no_y:
             X = validate_data(self, X, dtype=np.float64)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         observed = observe(y, side=self.side, **told)
         check_lengths(X, observed, y)
+        if check_switch("positive", self.positive):
+            refuse_negative(observed)
         self.told_censoring_ = observed.kind != "none"
         warn_if_never_reached(observed)
         weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
@@ -136,7 +157,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
                 f"quantiles must lie between {fitted.levels[0]:g} and {fitted.levels[-1]:g}, the fitted "
                 f"range, not {wanted}: fit with quantiles= that include them"
             )
-        return fitted.quantiles(self._inputs(X), wanted)
+        return self._quantiles(self._inputs(X), wanted)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Floats:
         """Return the lower and upper ends of the central interval, shape (n, 2)."""
@@ -237,8 +258,23 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "fitted_")
         return self.fitted_
 
+    def _quantiles(self, X: Floats, levels: tuple[float, ...]) -> Floats:
+        """Return the quantiles of checked rows, shape (n, levels)."""
+        found = self._fitted().quantiles(X, levels)
+        return np.maximum(found, 0.0) if self.positive else found
+
+    @property
+    def _width(self) -> int:
+        """How many columns of numbers the model sees; a column of categories may become several."""
+        known = self.__dict__.get("categories_")
+        return int(self.n_features_in_ if known is None else len(known.columns))
+
     def _inputs(self, X: Any) -> Floats:
         refuse_mask(X, "X")
+        if (known := self.__dict__.get("categories_")) is not None:
+            known.refuse_arrays(X)
+            rows = known.expand(validate_data(self, X, skip_check_array=True, reset=False))
+            return check_array(rows, dtype=np.float64, estimator=self)
         with np.errstate(over="ignore", invalid="ignore"):  # the check sums all values, such as 1e308 − 1e308
             return validate_data(self, dense(X), dtype=np.float64, reset=False)
 

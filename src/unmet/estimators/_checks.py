@@ -55,6 +55,16 @@ def refuse_two_sided(observed: Observed, what: str, instead: str) -> None:
         raise ValueError(f"{what} needs rows that are all open on the same side: use {instead}")
 
 
+def refuse_negative(observed: Observed) -> None:
+    """Raise ValueError if positive=True contradicts what was seen."""
+    least = float(observed.upper.min())  # no latent value is above its upper bound
+    if least < 0:
+        raise ValueError(
+            f"positive=True says that no value is below zero, but row {int(observed.upper.argmin())} is "
+            f"at most {least:g}: set positive=False"
+        )
+
+
 def refuse_all_censored(observed: Observed) -> None:
     if observed.censored.all():
         raise ValueError(

@@ -29,7 +29,8 @@ class QuantileFunction:
             raise ValueError("one quantile is no distribution: fit with quantiles= of several levels")
         self.scores = ndtri(np.asarray(levels))
         # Rearranged where quantiles cross (Chernozhukov, Fernández-Val & Galichon, 2010).
-        self.values = np.sort(fitted.quantiles(X, tuple(levels)), axis=1)
+        self.values = np.sort(model._quantiles(X, tuple(levels)), axis=1)
+        self.least = 0.0 if model.positive else -np.inf
 
     def score(self, bounds: Floats) -> Floats:
         """Return the normal score of one value per row; infinite for infinite ones."""
@@ -51,7 +52,7 @@ class QuantileFunction:
         low = np.take_along_axis(self.values, place, axis=1)
         high = np.take_along_axis(self.values, place + 1, axis=1)
         share = (scores - self.scores[place]) / (self.scores[place + 1] - self.scores[place])
-        return low + share * (high - low)
+        return np.maximum(low + share * (high - low), self.least)
 
 
 def complete_rows(

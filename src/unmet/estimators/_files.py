@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from unmet.estimators._categories import read_categories
 from unmet.runs import ModelFileError, check_shape, load_model
 
 # Estimators that may be loaded, and their modules. A file never names a module to import.
@@ -55,10 +56,12 @@ def pack(estimator: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     names = getattr(estimator, "feature_names_in_", None)
     config = {
         **describe(estimator),
-        "columns": int(estimator.n_features_in_),
+        "columns": estimator._width,
         "column_names": None if names is None else [str(name) for name in names],
         **own,
     }
+    if hasattr(estimator, "categories_"):
+        config["categories"] = estimator.categories_.plain()
     return config, arrays
 
 
@@ -69,6 +72,11 @@ def rebuild(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     if arrays:
         raise ValueError(f"unknown arrays {sorted(arrays)}")
     estimator.n_features_in_ = config["columns"]
+    if "categories" in config:
+        estimator.categories_ = read_categories(config["categories"])
+        if len(estimator.categories_.columns) != config["columns"]:
+            raise ValueError("the categories do not match the number of columns")
+        estimator.n_features_in_ = len(estimator.categories_.names)
     if config["column_names"] is not None:
         estimator.feature_names_in_ = np.array(config["column_names"], dtype=object)
     return estimator
@@ -115,6 +123,8 @@ def _check_description(config: dict[str, Any]) -> dict[str, Any]:
         check_shape(inner.get("parameters"), _PARAMETERS, "parameters")
         return inner
     shape = _LINEAR if kind == "unmet.estimators.linear" else _NETWORKS
+    if "categories" in inner:
+        shape = {**shape, "categories": {"*": "any"}}
     if "likelihood" in inner:
         shape = {**shape, "likelihood": {"*": "any"}}
     check_shape(inner, shape, "model")

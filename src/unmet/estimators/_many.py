@@ -70,6 +70,8 @@ def iter_fit_many(
     if not isinstance(estimator, NetworkRegressor):
         name = type(estimator).__name__
         raise ValueError(f"fit_many trains networks: fit {name} to one problem at a time")
+    if estimator.warm_start:
+        raise ValueError("fit_many starts every problem afresh: set warm_start=False")
     if cluster is not None and workers != 1:
         raise ValueError("give n_jobs= for processes on this machine or cluster= for another, not both")
     with (

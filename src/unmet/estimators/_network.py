@@ -30,6 +30,7 @@ class NetworkRegressor(CensoredRegressor):
     # what to predict
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     # which model
     network: NetworkName | Callable[..., Any] = "linear"
     hidden: Sequence[int] = (64, 64)
@@ -51,6 +52,7 @@ class NetworkRegressor(CensoredRegressor):
     n_restarts: int = 1
     initialiser: Initialiser = "neutral"
     standardise: bool = True
+    warm_start: bool = False
     # housekeeping
     random_state: Any = None
     progress: bool | None = None
@@ -110,11 +112,11 @@ class NetworkRegressor(CensoredRegressor):
 
         settings = self._settings()
         prepared = self._prepare(settings, X, observed, weight, validation, seed)
-        results = {}
-        with progress(len(prepared.jobs), "fit", "network", shown=self.progress) as bar:
-            for tag, trained in train(prepared.jobs):
+        most, results = {job.tag: job.epochs for job in prepared.jobs}, {}
+        with progress(sum(most.values()), "fit", "epochs", shown=self.progress) as bar:
+            for tag, trained in train(prepared.jobs, bar.advance):
                 results[tag] = trained
-                bar.advance(1)
+                bar.advance(most[tag] - trained.epochs)  # those that it stopped before
         self._finish(prepared, results, settings)
 
     def _prepare(
@@ -127,7 +129,12 @@ class NetworkRegressor(CensoredRegressor):
             warn_all_censored(observed)
         if settings.loss == "ipcw":
             X, observed, weight, mask = self._weigh(X, observed, weight, mask, settings, seed)
-        return prepare(X, observed, weight, mask, settings, seed)
+        return prepare(X, observed, weight, mask, settings, seed, self._before())
+
+    def _before(self) -> Fitted | None:
+        """Return the fit to go on from, if there is one."""
+        fitted = self.__dict__.get("fitted_") if self.warm_start else None
+        return fitted if fitted is not None and fitted.scaling.y_scale else None
 
     def _weigh(
         self, X: Any, observed: Observed, weight: Any, mask: Any, settings: Settings, seed: int
@@ -209,6 +216,25 @@ class NetworkRegressor(CensoredRegressor):
         self.fitted_ = Fitted(tuple(members), scaling, settings.monotone, settings.parametric, settings.side)
         self.n_iter_ = config["epochs"]
 
+    def to_onnx(self, path: Any) -> None:
+        """Write the fitted network to an ONNX file, which other programs run without Python or JAX.
+
+        The graph has the input `X`, float64 of shape (rows, columns), and the output `quantiles`, float64 of
+        shape (rows, K): the levels of the parameter `quantiles`, also in the file's metadata as `levels`.
+        Standardisation, averaging of networks, units and positive=True are part of it. Values equal those of
+        `predict_quantiles` up to rounding in float32. Needs the extra `onnx` (`pip install "unmet[onnx]"`).
+        """
+        from unmet.estimators._onnx import to_onnx_bytes
+        from unmet.runs import write_bytes
+
+        fitted = self._fitted()
+        if (known := self.__dict__.get("categories_")) is not None:
+            raise ValueError(
+                f"an ONNX file takes numbers: fit to the columns {', '.join(known.columns)} as numbers "
+                "instead of categories, for instance by scikit-learn's OneHotEncoder"
+            )
+        write_bytes(path, to_onnx_bytes(fitted, check_quantiles(self.quantiles), bool(self.positive)))
+
     @property
     def coef_(self) -> Floats:
         """Slopes of a linear network with head="free", in the user's units, shape (K, columns)."""
@@ -227,7 +253,7 @@ class NetworkRegressor(CensoredRegressor):
         parts = [split(spec, member.weights) for member in fitted.members]
         weight = np.concatenate([part["body.layers[0].weight"] for part in parts]).astype(np.float64)
         scaling = fitted.scaling
-        slopes = weight[:, : self.n_features_in_] * (scaling.y_scale / scaling.x_scale)
+        slopes = weight[:, : self._width] * (scaling.y_scale / scaling.x_scale)
         bias = np.zeros(len(weight))
         if spec.intercept:
             bias = np.concatenate([part["body.layers[0].bias"] for part in parts]).astype(np.float64)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, mirror_levels
+from unmet.estimators._fitted import Fitted
 from unmet.estimators._programs import (
     find_l2,
     find_normal_ridge,
@@ -21,9 +22,10 @@ from unmet.estimators._programs import (
     program_spec,
 )
 from unmet.estimators._rows import canonical_rows, distinct_rows
-from unmet.estimators._scaling import Scaling, Units, find_units, without_outliers
+from unmet.estimators._scaling import Scaling, Units, find_units, units_of, without_outliers
 from unmet.estimators._screen import PLENTY, scale_columns
 from unmet.estimators._settings import Settings
+from unmet.estimators._warm_start import check_same, scale_uses
 from unmet.networks import LocationScale, TobitShape, layout
 from unmet.training import Hyper, Job, blank
 
@@ -99,10 +101,14 @@ def prepare(
     validation: NDArray[np.bool_] | None,
     settings: Settings,
     seed: int,
+    before: Fitted | None = None,
 ) -> Prepared:
-    """Do everything between data and trainer: canonical rows, split, scaling, padding."""
+    """Do everything between data and trainer: canonical rows, split, scaling, padding.
+
+    `before` is a fit to go on from.
+    """
     held = None if validation is None else validation[None]
-    (found,) = prepare_stack(X[None], observed, weight, held, settings, [seed])
+    (found,) = prepare_stack(X[None], observed, weight, held, settings, [seed], before)
     assert found is not None
     return found
 
@@ -114,6 +120,7 @@ def prepare_stack(
     validation: NDArray[np.bool_] | None,
     settings: Settings,
     seeds: Sequence[int],
+    before: Fitted | None = None,
 ) -> list[Prepared | None]:
     """Prepare problems of equal shape and kind. None stands for one that must be prepared alone.
 
@@ -123,6 +130,7 @@ def prepare_stack(
     observed : their rows one after the other, all of one `kind`.
     weight : array (rows,), of a single problem.
     validation : array (problems, rows), optional
+    before : of a single problem, a fit to go on from.
     """
     side, alone = observed.side, len(X) == 1
     terms = _terms(observed, settings, X.shape[:2])
@@ -164,7 +172,8 @@ def prepare_stack(
         X, index = X[used], index[used]
     features = _Features(X, index)
     terms = _in_order(terms, used, index)
-    jobs = _jobs(features, terms, share, train, folds, settings, [seeds[int(i)] for i in used], side)
+    own_seeds = [seeds[int(i)] for i in used]
+    jobs = _jobs(features, terms, share, train, folds, settings, own_seeds, side, before)
     for number, prepared in zip(used, jobs):
         found[number] = prepared
     return found
@@ -224,6 +233,7 @@ def _jobs(
     settings: Settings,
     seeds: Sequence[int],
     side: Side,
+    before: Fitted | None,
 ) -> Iterator[Prepared]:
     """Yield the jobs of each problem. Rows are in canonical order, those to train on first."""
     count, rows = terms.y.shape
@@ -232,7 +242,10 @@ def _jobs(
     robust = isinstance(settings.head, LocationScale)
     tame = without_outliers(seen, weight) if robust else seen
     censored = (terms.flag[:, :train] != 0).any(axis=1)
-    units = find_units(lambda: features.blocks(train), tame, weight, censored, settings.standardise)
+    if before is None:
+        units = find_units(lambda: features.blocks(train), tame, weight, censored, settings.standardise)
+    else:
+        units = units_of(before.scaling)
     levels = mirror_levels(terms.levels) if side == "left" else terms.levels
     members = (levels,) * folds if settings.joint else tuple((level,) for level in levels)
     stop = rows - train if folds == 1 else ceil(train / folds)
@@ -240,6 +253,8 @@ def _jobs(
     shape = (columns, training, stop)
     two_sided = terms.floor is not None
     spec, epochs = program_spec(settings, terms.objective, two_sided, *shape, members[0], folds)
+    if before is not None:
+        check_same(before, spec.model, members, columns, side)
     y_unit = np.where(units.y_scale == 0, 1.0, units.y_scale)
     most, least = seen.max(axis=1), seen.min(axis=1)
     span = np.maximum(np.maximum(most - least, units.y_scale), 1e-12)
@@ -256,7 +271,9 @@ def _jobs(
     hyper[:, 7] = find_scale_ridge(settings, training)
     hyper[:, 8] = find_normal_ridge(settings, seen_share, training)
     varying: Any = 1
-    if robust and settings.network.kind == "linear":
+    if before is not None:
+        varying = scale_uses(before.members[0], columns)
+    elif robust and settings.network.kind == "linear":
         varying = _scale_columns(features, terms.flag[:, :train], tame, weight, units)
     single = len(members) * settings.n_restarts == 1
     jobs: list[list[Job]] = [[] for _ in seeds]
@@ -273,11 +290,11 @@ def _jobs(
             integers[:, 2:] = epochs, settings.patience or epochs
             if layout(spec.model).noise:
                 _draw(first, seeds, problem.noise)
+            begin = before.members[group].weights if before is not None and restart == 0 else None
             for number in range(count):
                 own = (floats[number], integers[number])
-                jobs[number].append(
-                    Job((group, restart), spec, *(own if single else (part.copy() for part in own)))
-                )
+                parts = own if single else (own[0].copy(), own[1].copy())
+                jobs[number].append(Job((group, restart), spec, *parts, begin))
     for number, mine in enumerate(jobs):
         yield Prepared(tuple(mine), members, units.scaling(number), side)
 

@@ -29,6 +29,10 @@ class CensoredQuantileRegressor(NetworkRegressor):
     side : {"right", "left", "both"}
         "right" if large values are cut off, "left" if small ones are, "both" for a known floor and cap. With
         `lower` and `upper` in `fit` it follows from them.
+    positive : bool
+        The latent value is never below zero: quantiles, intervals, draws and completed values below zero
+        become zero. max(q, 0) is the quantile of max(y, 0), so nothing else changes, and no quantile moves
+        away from the truth. It needs no logarithm, so that zeros may be among y. `fit` refuses negative y.
 
     **Which model**
 
@@ -102,6 +106,9 @@ class CensoredQuantileRegressor(NetworkRegressor):
         Starting weights. "neutral" starts at the mean and standard deviation of the observed values.
     standardise : bool
         Standardise X and y internally.
+    warm_start : bool
+        True lets `fit` go on from the weights and the standardisation of the fit before, if there is one,
+        with a new run of the learning rate's schedule. Network, head, quantiles and columns must be the same.
 
     **Housekeeping**
 

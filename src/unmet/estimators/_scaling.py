@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 # The square of anything larger overflows.
 _LARGEST = 1e150
 # Inputs are clipped at this many standard deviations: beyond, float32 might overflow.
-_FARTHEST = 1e9
+FARTHEST = 1e9
 # Values this many interquartile ranges beyond the quartiles do not count in full when y is standardised.
 _OUTLYING = 3.0
 
@@ -28,7 +28,7 @@ class Scaling:
     def inputs(self, X: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return standardised columns (features, rows) of the rows."""
         with np.errstate(over="ignore"):
-            scaled = np.clip((X - self.x_center) / self.x_scale, -_FARTHEST, _FARTHEST)
+            scaled = np.clip((X - self.x_center) / self.x_scale, -FARTHEST, FARTHEST)
         return np.ascontiguousarray(scaled.T, np.float32)
 
     def restore(self, values: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -88,6 +88,12 @@ def find_units(
     # Bounds that are equal by chance: latent values differ.
     spread = np.where(flat & censored, np.where(center == 0, 1.0, np.abs(center)), spread)
     return Units(x_center, x_scale, center, spread, np.zeros_like(center), np.ones_like(center))
+
+
+def units_of(scaling: Scaling) -> Units:
+    """Return the scaling of one problem, for networks that are trained already."""
+    y = np.array([scaling.y_center]), np.array([scaling.y_scale])
+    return Units(scaling.x_center[None], scaling.x_scale[None], *y, np.zeros(1), np.ones(1))
 
 
 def _check_size(name: str, values: Floats) -> None:

@@ -180,6 +180,7 @@ def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:
     check_number("n_restarts", p["n_restarts"], 1, MOST_STARTS, whole=True)
     if p["progress"] is not None:
         check_switch("progress", p["progress"])
+    check_switch("warm_start", p["warm_start"])
     check_choice("initialiser", p["initialiser"], get_args(Initialiser))
     as_given = "side learning_rate schedule max_epochs patience validation_fraction batch_size l2"
     checked = {name: p[name] for name in (*as_given.split(), "n_restarts", "initialiser")}

@@ -43,6 +43,7 @@ class _Problem:
             or data.get("upper") is not None
             or settings.loss == "ipcw"
             or settings.side == "both"
+            or self.one.positive
         ):
             return None
         return settings, X.shape, X.dtype, threshold is None, flags is None, held is None

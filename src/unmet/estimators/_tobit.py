@@ -40,6 +40,8 @@ class TobitRegressor(NetworkRegressor):
     side : {"right", "left", "both"}
         "right" if large values are cut off, "left" if small ones are, "both" for a known floor and cap. With
         `lower` and `upper` in `fit` it follows from them.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
 
     **Which model**
 
@@ -61,7 +63,7 @@ class TobitRegressor(NetworkRegressor):
 
     learning_rate, schedule, max_epochs, patience, validation_fraction, batch_size
         As in `CensoredQuantileRegressor`, but the learning rate is a number.
-    clip_norm, n_restarts, initialiser, standardise
+    clip_norm, n_restarts, initialiser, standardise, warm_start
         As in `CensoredQuantileRegressor`.
 
     **Housekeeping**
@@ -98,6 +100,8 @@ class TobitRegressor(NetworkRegressor):
     >>> model.predict_interval(data.X).shape
     (1000, 2)
     """
+
+    _encoding = "reference"  # all categories and an intercept would have no standard errors
 
     # which model
     scale: TobitScale | float = "constant"
@@ -216,7 +220,7 @@ class TobitRegressor(NetworkRegressor):
         if member.spec.network.kind != "linear":
             raise AttributeError("coef_ and intercept_ exist only for network='linear'")
         parts = split(member.spec, member.weights)
-        weight = parts["body.layers[0].weight"][0, : self.n_features_in_].astype(np.float64)
+        weight = parts["body.layers[0].weight"][0, : self._width].astype(np.float64)
         slopes = weight * (scaling.y_scale / scaling.x_scale)
         bias = float(parts["body.layers[0].bias"][0]) if member.spec.intercept else 0.0
         start = scaling.y_center + scaling.y_scale * bias - float(slopes @ scaling.x_center)

@@ -49,6 +49,8 @@ class MarginalEffects(Readable):
 
 
 def column_names(model: Any) -> tuple[str, ...]:
+    if hasattr(model, "categories_"):
+        return model.categories_.columns
     names = getattr(model, "feature_names_in_", None)
     return tuple(f"x{i}" for i in range(model.n_features_in_)) if names is None else tuple(map(str, names))
 

@@ -19,6 +19,7 @@ from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
 from unmet.networks._model import Model, ModelSpec, NetworkSpec, TobitShape, build
+from unmet.networks._onnx import OnnxGraph, add_onnx_model
 from unmet.networks._remember import Remembered, remember_hash
 from unmet.runs import limit_xla_threads
 
@@ -42,10 +43,12 @@ __all__ = [
     "MonotoneHead",
     "NetworkSpec",
     "Noise",
+    "OnnxGraph",
     "Prediction",
     "Remembered",
     "Start",
     "TobitShape",
+    "add_onnx_model",
     "build",
     "flatten",
     "layout",

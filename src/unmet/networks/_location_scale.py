@@ -91,18 +91,18 @@ class Link(NamedTuple):
     raw: Callable[[Array | float], Array]
 
 
-_BEND = 0.05
+BEND = 0.05
 
 
 def _hyperbola(raw: Array) -> Array:
     """Return √(r² + s²) − s, precise for small r and finite for large r."""
     squared = jnp.square(jnp.clip(raw, -1e15, 1e15))
-    return squared / (jnp.sqrt(squared + _BEND**2) + _BEND)
+    return squared / (jnp.sqrt(squared + BEND**2) + BEND)
 
 
 def _inverse_hyperbola(scale: Array | float) -> Array:
     scale = jnp.asarray(scale, jnp.float32)
-    return jnp.sqrt(scale * (scale + 2 * _BEND))
+    return jnp.sqrt(scale * (scale + 2 * BEND))
 
 
 LINKS = {

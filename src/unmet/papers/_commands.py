@@ -1,6 +1,6 @@
 """What `unmet paper` can be asked for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ def reproduce(
     smoke: bool = False,
     full: bool = False,
     jobs: int = 1,
+    only: Sequence[str] = (),
     mobility: "Asked | None" = None,
     say: Callable[[str, list[Table], list[Check]], None] = lambda title, tables, checks: None,
 ) -> Iterator[str]:
@@ -45,16 +46,19 @@ def reproduce(
     mobility : size, data and machines of the experiments on bikes and fleets; None: a part of the grid on
         a simulated city, or a quick pass with `smoke`.
     full : all seeds and sizes of the comparison of methods.
+    only : the methods of that comparison to run; the others are shown as far as the folder holds them.
     smoke : a quick pass through everything, with numbers that mean nothing.
     say : called with the title, the tables to show and the findings of each finished step.
     """
     for step in parts(what):
-        answer = _do(step, folder, smoke, full, jobs, mobility)
+        answer = _do(step, folder, smoke, full, jobs, only, mobility)
         say(answer.title, list(answer.tables), list(answer.checks))
         yield from answer.names
 
 
-def _do(step: str, folder: Path, smoke: bool, full: bool, jobs: int, mobility: Any) -> Answer:
+def _do(
+    step: str, folder: Path, smoke: bool, full: bool, jobs: int, only: Sequence[str], mobility: Any
+) -> Answer:
     if step in TABLES:
         return _table(TABLES[step].small() if smoke else TABLES[step], folder)
     if step == "figures":
@@ -69,7 +73,8 @@ def _do(step: str, folder: Path, smoke: bool, full: bool, jobs: int, mobility: A
     if step == "methods":
         from unmet.papers._methods import compare_methods
 
-        return compare_methods(folder, size="smoke" if smoke else "full" if full else "medium", jobs=jobs)
+        size = "smoke" if smoke else "full" if full else "medium"
+        return compare_methods(folder, size=size, jobs=jobs, only=only)
     from unmet.papers.mobility import Asked, run_bikes, run_fleet
 
     asked = mobility or Asked("smoke" if smoke else "medium", jobs=jobs)

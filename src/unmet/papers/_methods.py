@@ -13,7 +13,7 @@ from unmet.papers._answers import Answer, Check, write_answer
 from unmet.papers._cells import Cell, averaged
 from unmet.papers._experiments import OTHER_NOISES, PAPER_NOISES
 from unmet.papers._method_data import LEVELS, NONLINEAR, Case, draw
-from unmet.papers._pieces import Log, finish_pieces
+from unmet.papers._pieces import FOLDER, Log, file_name, finish_pieces
 from unmet.papers._tables import Table
 
 SHARES = (0.3, 0.6)
@@ -32,6 +32,8 @@ SIZES = {
 _MOST_EXACT = 2_000
 # Other programs, run by benchmarks/outside_methods.py, which the file names with their versions.
 OUTSIDE = "methods_outside.csv"
+# In the place of a method: run none, and write the tables from what is finished.
+NO_METHOD = "none"
 
 
 def cases(size: str) -> list[Case]:
@@ -48,65 +50,89 @@ def cases(size: str) -> list[Case]:
     ]
 
 
-def run_case(case: Case) -> dict[str, float]:
-    """Return the mean absolute error of the quantiles of every method that applies."""
+def run_method(case: Case, name: str) -> float | None:
+    """Return the mean absolute error of the quantiles of one method; None if it does not apply."""
     import warnings
 
     from unmet.censoring import observe
     from unmet.comparison import METHODS, predict_reached, why_not
 
+    (method,) = (method for method in METHODS if method.name == name)
     drawn = draw(case)
-    observed = observe(drawn.y, threshold=drawn.cap)
-    found = {}
-    for method in METHODS:
-        if why_not(method, drawn.X, observed):
-            continue
-        if method.estimator == "LinearCensoredQuantiles" and case.rows > _MOST_EXACT:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = method.make(LEVELS, "right", case.seed)
-            model.fit(drawn.X, drawn.y, threshold=drawn.cap)
-            predicted = predict_reached(model, drawn.test, LEVELS)
-        found[method.name] = float(np.abs(predicted - drawn.truth).mean())
-    return found
+    if why_not(method, drawn.X, observe(drawn.y, threshold=drawn.cap)):
+        return None
+    if method.estimator == "LinearCensoredQuantiles" and case.rows > _MOST_EXACT:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = method.make(LEVELS, "right", case.seed)
+        model.fit(drawn.X, drawn.y, threshold=drawn.cap)
+        predicted = predict_reached(model, drawn.test, LEVELS)
+    return float(np.abs(predicted - drawn.truth).mean())
 
 
-def compare_methods(folder: Path, *, size: str, jobs: int) -> Answer:
-    """Run all cases that are missing, and write methods.md, .csv and .json."""
-    from unmet.runs import available_cores, progress, run_shards
+def compare_methods(folder: Path, *, size: str, jobs: int, only: Sequence[str] = ()) -> Answer:
+    """Run what is missing, and write methods.md, .csv and .json.
 
-    by_name = {f"{case.name}.json": case for case in cases(size)}
-    workers = available_cores() if jobs == -1 else jobs
+    With `only`, a method is run only if it is named, and the others are shown as far as the folder holds
+    them, whichever version of the code they are from: a new method does not run the old ones again.
+    """
+    from unmet.comparison import METHODS
 
-    def missing(names: list[str], log: Log) -> Iterator[tuple[str, bytes]]:
-        with progress(len(by_name), "methods", "draws") as bar:
-            bar.advance(len(by_name) - len(names))
-            for index, found in run_shards(run_case, [by_name[name] for name in names], jobs=workers):
-                yield names[index], json.dumps(found).encode()
-                bar.advance()
-
-    paths = finish_pieces(folder / "runs" / "methods", {"experiment": "methods"}, list(by_name), missing)
-    errors = {case: json.loads(path.read_bytes()) for case, path in zip(by_name.values(), paths)}
-    for case, found in read_outside().items():
+    names = [method.name for method in METHODS]
+    if unknown := [name for name in only if name not in (*names, NO_METHOD)]:
+        raise ValueError(
+            f"there is no method {unknown[0]!r}: --only takes {', '.join(names)}, or {NO_METHOD!r} to "
+            "write the tables from what is finished"
+        )
+    pieces = {_file(case, name): (case, name) for case in cases(size) for name in names}
+    home = folder / "runs" / "methods"
+    _finish(home, {file: piece for file, piece in pieces.items() if not only or piece[1] in only}, jobs)
+    errors: dict[Case, dict[str, float]] = {}
+    for file, (case, name) in pieces.items():
+        path = home / FOLDER / file
+        found = json.loads(path.read_bytes()) if path.exists() else None
+        if found is not None:
+            errors.setdefault(case, {})[name] = found
+    for case, outside in read_outside().items():
         if case in errors:
-            errors[case].update(found)
-    tables = [tabulate(errors, rows, share) for rows in SIZES[size] for share in SHARES]
+            errors[case].update(outside)
+    tables = [tabulate(errors, rows, share) for rows in _sizes(errors) for share in SHARES]
     checks = check(errors)
     before = (
         "Mean absolute error of the quantiles .05, .50 and .95 against the truth, on 1,000 new rows: mean "
         "over the data sets of a group, ± standard error over seeds. All methods know the cap of every row. "
         "Programs in italics are not ours: LightGBM and quantile-forest know nothing of the censoring, "
-        f"XGBoost's AFT takes the rows as intervals. Seeds: {_seeds(errors)}. A dash: the method does not "
-        "apply or takes too long."
+        "XGBoost's AFT takes the rows as intervals. A dash: the method does not apply, takes too long, or "
+        "has not been run."
     )
     write_answer(folder, "methods", tables, checks, before=before, cells=to_cells(errors))
     return Answer("Methods compared", ("methods",), tables, checks)
 
 
-def _seeds(errors: dict[Case, dict[str, float]]) -> str:
-    counts = {rows: len({case.seed for case in errors if case.rows == rows}) for rows in _sizes(errors)}
-    return ", ".join(f"{count} for {rows:,} rows" for rows, count in counts.items())
+def _file(case: Case, method: str) -> str:
+    return f"{case.name}-{file_name(method)}.json"
+
+
+def _finish(home: Path, pieces: dict[str, tuple[Case, str]], jobs: int) -> None:
+    """Run the pieces that are missing, each a draw and a method."""
+    from unmet.runs import available_cores, progress, run_shards
+
+    workers = available_cores() if jobs == -1 else jobs
+
+    def missing(files: list[str], log: Log) -> Iterator[tuple[str, bytes]]:
+        with progress(len(pieces), "methods", "fits") as bar:
+            bar.advance(len(pieces) - len(files))
+            shards = [pieces[file] for file in files]
+            for index, found in run_shards(_run_piece, shards, jobs=workers):
+                yield files[index], json.dumps(found).encode()
+                bar.advance()
+
+    finish_pieces(home, {"experiment": "methods"}, list(pieces), missing)
+
+
+def _run_piece(piece: tuple[Case, str]) -> float | None:
+    return run_method(*piece)
 
 
 def _sizes(errors: dict[Case, dict[str, float]]) -> list[int]:
@@ -143,13 +169,24 @@ def tabulate(errors: dict[Case, dict[str, float]], rows: int, share: float) -> T
     means = {
         name: [group_means(errors, name, rows, share, group) for group in GROUPS.values()] for name in names
     }
+    seeds = [len(values) for found in means.values() for values in found if values]
+    title = f"{rows:,} rows, {share:.0%} censored, {_count(seeds)}"
     best = [min((np.mean(v[k]) for v in means.values() if v[k]), default=np.inf) for k in range(len(GROUPS))]
     lines = [
         (name, *(_show(values, float(best[k])) for k, values in enumerate(found)))
         for name, found in means.items()
         if any(found)
     ]
-    return Table(f"{rows:,} rows, {share:.0%} censored", ("method", *GROUPS), tuple(lines), 1)
+    return Table(title, ("method", *GROUPS), tuple(lines), 1)
+
+
+def _count(seeds: list[int]) -> str:
+    """Return the number of seeds in words; if methods differ, the fewest and the most."""
+    if not seeds:
+        return "no seed"
+    fewest, most = min(seeds), max(seeds)
+    count = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{count} seed" if most == 1 else f"{count} seeds"
 
 
 def _show(values: list[float], best: float) -> str:

@@ -32,6 +32,12 @@ class Job:
     spec: ProgramSpec
     floats: np.ndarray
     integers: np.ndarray
+    weights: np.ndarray | None = None  # to go on from, instead of fresh ones
+
+    @property
+    def epochs(self) -> int:
+        """Most epochs that it trains."""
+        return int(self.integers[2])
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,10 @@ class Trained:
         return len(self.history)
 
 
-def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
+def train(jobs: Iterable[Job], watch: Callable[[int], None] | None = None) -> Iterator[tuple[Any, Trained]]:
     """Train networks and yield (tag, result) as they finish. Take jobs as slots become free.
+
+    `watch` is called a few times a second with the number of epochs that networks have trained since.
 
     The next jobs are made while a program runs. Memory holds one set of slots per distinct spec, and a few
     jobs, however many there are.
@@ -68,7 +76,7 @@ def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
             job = ahead.popleft()
             bench = benches.get(job.spec)
             if bench is None:
-                bench = benches[job.spec] = _Bench(job.spec)
+                bench = benches[job.spec] = _Bench(job.spec, watch)
             bench.put(job)
             if bench.full:
                 yield from bench.work(fetch)
@@ -82,8 +90,8 @@ def train(jobs: Iterable[Job]) -> Iterator[tuple[Any, Trained]]:
 class _Bench:
     """The slots of one program."""
 
-    def __init__(self, spec: ProgramSpec) -> None:
-        self.spec = spec
+    def __init__(self, spec: ProgramSpec, watch: Callable[[int], None] | None = None) -> None:
+        self.spec, self.watch = spec, watch
         slots = spec.slots
         self.program: Program = program(spec)
         length, count = sizes(spec)
@@ -99,6 +107,7 @@ class _Bench:
         # Losses of the last calls, all slots together; where in them a network began; its losses before.
         self.stream: list[np.ndarray] = []
         self.begun = [0] * slots
+        self.told = np.zeros(slots, int)  # epochs that `watch` has heard of
         self.earlier: list[list[np.ndarray]] = [[] for _ in range(slots)]
         self.limit = 8
         compile_ahead(spec)
@@ -114,7 +123,7 @@ class _Bench:
     def put(self, job: Job) -> None:
         slot = self.free.pop()
         self.tags[slot], self.earlier[slot] = job.tag, []
-        self.begun[slot] = len(self.stream)
+        self.begun[slot], self.told[slot] = len(self.stream), 0
         self.fresh.append((slot, job))
 
     def work(self, fetch: Callable[[int], None] | None = None) -> Iterator[tuple[Any, Trained]]:
@@ -133,6 +142,8 @@ class _Bench:
             done = int(count)
             self._pace(done, time.perf_counter() - begun)
             self._record(np.asarray(losses)[:done].copy())
+            if self.watch is not None:
+                self._tell()
             yield from self._take()
 
     def _start(self) -> None:
@@ -149,7 +160,30 @@ class _Bench:
             integers = np.stack([job.integers for _, job in some])
             self.states, *problems = self.program.start(self.states, *self.problems, index, floats, integers)
             self.problems = tuple(problems)
+        self._go_on()
         self.fresh = []
+
+    def _go_on(self) -> None:
+        """Give networks that go on from an earlier fit its weights."""
+        given = [(slot, job.weights) for slot, job in self.fresh if job.weights is not None]
+        if not given:
+            return
+        index = np.array([slot for slot, _ in given])
+        weights = np.array(self.states.weights)
+        weights[index] = np.stack([values for _, values in given])
+        best = None if self.states.best is None else weights.copy()
+        if best is not None:
+            others = np.setdiff1d(np.arange(self.spec.slots), index)
+            best[others] = np.asarray(self.states.best)[others]
+        self.states = self.states._replace(weights=weights, best=best)
+
+    def _tell(self) -> None:
+        """Report the epochs that networks have trained since the last report."""
+        assert self.watch is not None
+        held = np.array([tag is not _EMPTY for tag in self.tags])
+        reached = np.where(held, np.asarray(self.states.epoch), self.told)
+        self.watch(int((reached - self.told).sum()))
+        self.told = reached
 
     def _pace(self, done: int, seconds: float) -> None:
         if done and seconds > 0:

@@ -61,7 +61,8 @@ class Conformal(CensoredRegressor):
     Parameters
     ----------
     estimator : estimator of this package
-        Its `quantiles` are replaced by a grid. None: `CensoredQuantileRegressor()`.
+        Its `quantiles` are replaced by a grid. None: `CensoredQuantileRegressor()`. With positive=True no
+        bound is below zero.
     coverage : float
         Share of latent values at or above the lower bound, and inside the interval.
     cutoff : "adaptive" or float
@@ -185,7 +186,8 @@ class Conformal(CensoredRegressor):
         """Return increasing bounds, shape (n, M): steps below, quantiles, steps above."""
         values = np.maximum.accumulate(self.estimator_.predict_quantiles(X, self.bounds_.levels), axis=1)
         steps = self.bounds_.unit * 0.1 * np.arange(1, _STEPS + 1) ** 1.5
-        return np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
+        found = np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
+        return np.maximum(found, 0.0) if self.positive else found
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "bounds_")
@@ -215,6 +217,7 @@ class Conformal(CensoredRegressor):
         end = self.bounds_.upper_end
         high = np.full(len(ladder), np.inf) if end is None else ladder[:, end]
         ends = np.column_stack([low, high]) if self.side_ == "right" else np.column_stack([-high, -low])
+        ends = np.maximum(ends, 0.0) if self.positive else ends
         return np.column_stack([np.floor(ends[:, 0]), np.floor(ends[:, 1])]) if self.counts else ends
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Any = None) -> Floats:
@@ -243,6 +246,10 @@ class Conformal(CensoredRegressor):
     @property
     def side(self) -> Any:  # type: ignore[override]
         return self._inner().side
+
+    @property
+    def positive(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self.estimator, "positive", False))
 
     def _inner(self) -> Any:
         """Return a copy of the estimator as given."""

@@ -76,6 +76,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         Levels to report, increasing, each inside (0, 1).
     side : {"right", "left", "both"}
         Whether large or small values are cut off, or both at a known floor and cap ("powell" only).
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
     grid : sequence of float or None
         Levels to fit beside `quantiles`. None: steps of 0.01 for "portnoy" and "peng-huang", whose estimates
         at one level use all levels before it; only the median for the others.
@@ -120,9 +122,12 @@ class LinearCensoredQuantiles(CensoredRegressor):
     (2, 1)
     """
 
+    _encoding = "reference"  # all categories and an intercept would not be identified
+
     method: str = "portnoy"
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     grid: Sequence[float] | None = None
     fit_intercept: bool = True
     bandwidth: float | None = None

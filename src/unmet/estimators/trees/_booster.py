@@ -60,6 +60,8 @@ class CensoredQuantileBooster(CensoredRegressor):
     loss. With `censored=` alone a censored row keeps Portnoy's weight w = (θ − F̂)/(1 − F̂) at its value and
     has the rest at infinity, where F̂(y | x) is the out-of-bag estimate of a `CensoredQuantileForest`.
 
+    Columns of a data frame that hold texts or categories are split into groups of categories by LightGBM.
+
     Assumes that where a row is cut off is independent of its latent value given X. Needs the extra
     `boosting` (`pip install "unmet[boosting]"`) to fit; saved models predict without it.
 
@@ -72,6 +74,8 @@ class CensoredQuantileBooster(CensoredRegressor):
         Levels to predict: increasing, each between 0 and 1. Levels in between are interpolated.
     side : {"right", "left"}
         Whether large or small values are cut off. All censored rows are open on the same side.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
     n_estimators : int
         Most rounds of boosting.
     learning_rate : float
@@ -111,8 +115,11 @@ class CensoredQuantileBooster(CensoredRegressor):
     (300,)
     """
 
+    _encoding = "codes"  # LightGBM splits categories into two groups
+
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     n_estimators: int = 300
     learning_rate: float = 0.05
     num_leaves: int = 6

@@ -65,6 +65,8 @@ class CensoredQuantileForest(CensoredRegressor):
         Levels that `predict_quantiles` returns by default. Any other level can be asked for.
     side : {"right", "left"}
         Whether large or small values are cut off. All censored rows are open on the same side.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
     n_estimators : int
         Number of trees.
     min_samples_leaf : int
@@ -100,6 +102,7 @@ class CensoredQuantileForest(CensoredRegressor):
 
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     n_estimators: int = 200
     min_samples_leaf: int = 8
     max_features: float = 1.0

@@ -125,6 +125,8 @@ def _train(rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rounds:
         raise ImportError(
             'CensoredQuantileBooster needs LightGBM: pip install "unmet[boosting]" and fit again'
         ) from None
+    known = getattr(model, "categories_", None)
+    coded = [] if known is None else known.coded
     thetas, size, share = np.asarray(levels), len(rows.y), rows.share
     start = _start(rows.y, share, levels)
     bend = np.tile(curvature(thetas, 1.0), (size, 1)) * share[:, None]
@@ -148,11 +150,13 @@ def _train(rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rounds:
         "force_row_wise": True,
         "num_threads": 1,
         "min_data_in_bin": 1,
+        "min_data_per_group": model.min_child_samples,
         "feature_pre_filter": False,
         "verbosity": -1,
     }
     scores = np.tile(start, (size, 1))
-    data = lightgbm.Dataset(rows.X, label=rows.y, init_score=scores if len(levels) > 1 else scores[:, 0])
+    scores = scores if len(levels) > 1 else scores[:, 0]
+    data = lightgbm.Dataset(rows.X, label=rows.y, init_score=scores, categorical_feature=coded)
     model = lightgbm.train(parameters, data, num_boost_round=rounds)
     grown = [_plain(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
     grown += [_leaf(0.0)] * (rounds * len(levels) - len(grown))  # LightGBM stops where no split helps
@@ -178,27 +182,46 @@ def _leaf(value: float) -> Trees:
 
 
 def _plain(root: dict[str, Any]) -> Trees:
-    """Return one of LightGBM's trees as arrays, parents before their children."""
+    """Return one of LightGBM's trees as arrays, parents before their children.
+
+    A split of categories becomes a chain of splits between neighbouring numbers of categories. Its nodes
+    share their children, which a walk from the root does not notice.
+    """
     feature: list[int] = []
     threshold: list[float] = []
-    left: list[int] = []
-    right: list[int] = []
     value: list[float] = []
-    waiting: list[tuple[dict[str, Any], int, bool]] = [(root, -1, True)]
+    child: tuple[list[int], list[int]] = ([], [])
+    waiting: list[tuple[dict[str, Any], list[tuple[int, int]]]] = [(root, [])]
     while waiting:
-        node, parent, first = waiting.pop()
-        here = len(feature)
-        if parent >= 0:
-            (left if first else right)[parent] = here
+        node, parents = waiting.pop()
+        for parent, side in parents:
+            child[side][parent] = len(feature)
         inner = "split_feature" in node
-        feature.append(int(node["split_feature"]) if inner else -1)
-        threshold.append(float(node["threshold"]) if inner else 0.0)
-        value.append(0.0 if inner else float(node["leaf_value"]))
-        left.append(0)
-        right.append(0)
+        ends = _ends(node) if inner else [(0.0, 0, 0)]
+        below: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+        for number, (end, low, high) in enumerate(ends):
+            here = len(feature)
+            feature.append(int(node["split_feature"]) if inner else -1)
+            threshold.append(end)
+            value.append(0.0 if inner else float(node["leaf_value"]))
+            last = number == len(ends) - 1
+            child[0].append(0)
+            child[1].append(0 if last else here + 1)
+            below[low].append((here, 0))
+            if last:
+                below[high].append((here, 1))
         if inner:
-            waiting.append((node["right_child"], here, False))
-            waiting.append((node["left_child"], here, True))
+            waiting.append((node["right_child"], below[1]))
+            waiting.append((node["left_child"], below[0]))
     kinds = (np.int32, np.float64, np.int32, np.int32, np.float64)
-    parts = [np.asarray(part, kind) for part, kind in zip((feature, threshold, left, right, value), kinds)]
+    parts = [np.asarray(part, kind) for part, kind in zip((feature, threshold, *child, value), kinds)]
     return Trees(parts[0], parts[1], parts[2], parts[3], parts[4], np.zeros(1, np.int32))
+
+
+def _ends(node: dict[str, Any]) -> list[tuple[float, int, int]]:
+    """Return where a split ends: a value, and the child (0 left, 1 right) up to it and beyond it."""
+    if node["decision_type"] != "==":
+        return [(float(node["threshold"]), 0, 1)]
+    left = {int(code) for code in str(node["threshold"]).split("||")}
+    sides = [0 if code in left else 1 for code in range(max(left) + 2)]
+    return [(k + 0.5, sides[k], sides[k + 1]) for k in range(len(sides) - 1) if sides[k] != sides[k + 1]]
