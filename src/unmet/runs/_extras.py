@@ -13,6 +13,7 @@ EXTRAS = {
     "cluster": ("distributed", "dask"),
     "plots": ("matplotlib",),
     "boosting": ("lightgbm",),
+    "bayes": ("blackjax",),
 }
 
 
