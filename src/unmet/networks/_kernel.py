@@ -39,21 +39,25 @@ class Kernel(eqx.Module):
 
 @cache
 def frequencies(count: int, columns: int) -> NDArray[np.float32]:
-    """Return normal numbers (count, columns) that fill space evenly: multiples of roots of primes, modulo 1.
+    """Return normal numbers (count, columns): even quantiles in each column, in an order as good as random.
 
     They are the same on every machine, and a column's do not depend on how many there are.
     """
     from scipy.special import ndtri
 
-    places = np.outer(np.arange(count) + 0.5, np.sqrt(_primes(columns))) % 1
-    return np.asarray(ndtri(np.clip(places, 1e-6, 1 - 1e-6)), np.float32)
+    even = ndtri((np.arange(count) + 0.5) / count)
+    orders = [np.argsort(_mixed(number * 2**32 + np.arange(count))) for number in range(columns)]
+    return np.asarray(even[np.column_stack(orders)], np.float32)
 
 
-def _primes(count: int) -> NDArray[np.int64]:
-    most = 16 + int(count * (np.log(count + 1) + np.log(np.log(count + 3) + 1) + 2))
-    sieve = np.ones(most, bool)
-    sieve[:2] = False
-    for number in range(2, int(most**0.5) + 1):
-        if sieve[number]:
-            sieve[number * number :: number] = False
-    return np.flatnonzero(sieve)[:count]
+def _mixed(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the numbers after the finaliser of SplitMix64, which NumPy's versions cannot change.
+
+    References
+    ----------
+    Steele, Lea & Flood (2014), Fast splittable pseudorandom number generators, OOPSLA.
+    """
+    found = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return found ^ (found >> np.uint64(31))
