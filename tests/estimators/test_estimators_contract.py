@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from unmet import CensoredQuantileRegressor, TobitRegressor, load
 
-NETWORKS = {"linear": {}, "mlp": {"hidden": (8,)}, "kernel": {}, "lstm": {"units": 4}}
+NETWORKS = {"linear": {}, "mlp": {"hidden": (8,)}, "lstm": {"units": 4}}
 HEADS = ("free", "monotone", "location-scale")
 KNOWN = ("none", "threshold", "flags", "both")
 
