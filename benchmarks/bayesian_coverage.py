@@ -26,7 +26,8 @@ ROWS, LEVELS = 500, (0.25, 0.5, 0.75)
 SHARE = 0.9
 NOISES = ("normal", "skewed")
 NAMES = ("intercept", "x₁", "x₂")
-# Wooldridge, Introductory Econometrics, Table 17.3: Tobit estimates and standard errors for annual hours.
+# Wooldridge, Introductory Econometrics, Example 17.2: Tobit estimates and standard errors for annual hours,
+# as R's censReg and Stata print them; TobitRegressor gives the same.
 TOBIT = {
     "nwifeinc": (-8.81, 4.46),
     "educ": (80.65, 21.58),
