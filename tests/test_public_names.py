@@ -8,11 +8,13 @@ import pytest
 import unmet
 
 PUBLIC = {
+    "BayesianCensoredQuantiles",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",
     "Conformal",
     "LinearCensoredQuantiles",
+    "LocalLinearCensoredQuantiles",
     "TobitRegressor",
     "censored_objective",
     "compare",

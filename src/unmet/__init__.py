@@ -7,11 +7,13 @@ __version__ = "0.2.0"
 
 # Public name → its module, loaded on first use: JAX and scikit-learn each cost over a second to import.
 _HOMES = {
+    "BayesianCensoredQuantiles": "unmet.estimators",
     "CensoredQuantileBooster": "unmet.estimators",
     "CensoredQuantileForest": "unmet.estimators",
     "CensoredQuantileRegressor": "unmet.estimators",
     "Conformal": "unmet.estimators",
     "LinearCensoredQuantiles": "unmet.estimators",
+    "LocalLinearCensoredQuantiles": "unmet.estimators",
     "TobitRegressor": "unmet.estimators",
     "censored_objective": "unmet.estimators",
     "compare": "unmet.comparison",
@@ -25,11 +27,13 @@ _HOMES = {
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "BayesianCensoredQuantiles",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",
     "Conformal",
     "LinearCensoredQuantiles",
+    "LocalLinearCensoredQuantiles",
     "Run",
     "TobitRegressor",
     "censored_objective",
@@ -47,11 +51,13 @@ if TYPE_CHECKING:
     from unmet import datasets, metrics
     from unmet.comparison import compare
     from unmet.estimators import (
+        BayesianCensoredQuantiles,
         CensoredQuantileBooster,
         CensoredQuantileForest,
         CensoredQuantileRegressor,
         Conformal,
         LinearCensoredQuantiles,
+        LocalLinearCensoredQuantiles,
         TobitRegressor,
         censored_objective,
         fit_many,

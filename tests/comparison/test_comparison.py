@@ -89,11 +89,12 @@ def test_finished_fits_are_not_made_again(tmp_path, monkeypatch):
     ("told", "left_out"),
     [
         ({"threshold": 1.0}, {"inverse weights"}),
-        ({"censored": np.arange(60) % 3 == 0}, {"Powell"}),
-        ({}, {"Peng–Huang", "Powell", "Wang–Wang", "inverse weights"}),
+        ({"censored": np.arange(60) % 3 == 0}, {"Powell", "Bayes, Powell"}),
+        ({}, {"Peng–Huang", "Powell", "Wang–Wang", "inverse weights", "Bayes, Powell", "Bayes, augmented"}),
         (
             {"lower": np.arange(60.0), "upper": np.arange(60.0) + 1},
-            {m.name for m in METHODS} - {"Tobit", "Tobit, skewed", "default", "MLP"},
+            {m.name for m in METHODS}
+            - {"Tobit", "Tobit, skewed", "default", "MLP", "kernel", "Bayes, augmented"},
         ),
     ],
 )
@@ -110,6 +111,8 @@ def test_wide_tables_and_many_rows_leave_out_two_linear_methods():
     reasons = {m.name: why_not(m, X, observe(X[:, 0], threshold=1 + X.max())) for m in METHODS}
     assert "4" in reasons["Wang–Wang"]
     assert "2,000" in reasons["Powell"]
+    assert "2,000" in reasons["Bayes, Powell"]
+    assert "4" in reasons["local linear"]
 
 
 def test_intervals_are_compared_by_log_score():

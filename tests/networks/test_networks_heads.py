@@ -141,7 +141,7 @@ def test_the_hyperbola_is_nearly_linear():
     np.testing.assert_allclose(LINKS["hyperbola"].scale(jnp.asarray(raw, jnp.float32)), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["linear", "mlp", "lstm"])
+@pytest.mark.parametrize("kind", ["linear", "mlp", "kernel", "lstm"])
 def test_flattening_and_back_gives_the_same_model(kind):
     network = NetworkSpec(
         kind, hidden=(3,) if kind == "mlp" else (), units=2, sequence=(2, 1), activation="tanh"

@@ -12,9 +12,18 @@ from unmet.censoring import Distribution, Observed, kaplan_meier
 
 Floats = NDArray[np.float64]
 LEVELS = (0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
-# Powell's search takes minutes beyond this many rows.
+# Powell's search and draws of coefficients take minutes beyond this many rows.
 _MOST_POWELL = 2_000
+# Neighbourhoods are wide in more columns.
+_MOST_LOCAL = 3
+_ONE_SIDED = (
+    "KaplanMeier",
+    "CensoredQuantileForest",
+    "CensoredQuantileBooster",
+    "LocalLinearCensoredQuantiles",
+)
 _MOST_CONTINUOUS, _FEW_VALUES = 3, 5
+_NEEDS_THRESHOLDS = "needs the threshold of every row, also where it was not reached"
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,15 @@ METHODS = (
     Method("Peng–Huang", "LinearCensoredQuantiles", {"method": "peng-huang"}),
     Method("Powell", "LinearCensoredQuantiles", {"method": "powell", "n_restarts": 5}),
     Method("Wang–Wang", "LinearCensoredQuantiles", {"method": "wang-wang"}),
+    Method("Bayes, Powell", "BayesianCensoredQuantiles", {"n_chains": 2, "n_draws": 500}),
+    Method("Bayes, augmented", "BayesianCensoredQuantiles", {"method": "augmented", "n_chains": 2}),
     Method("default", "CensoredQuantileRegressor"),
     Method("inverse weights", "CensoredQuantileRegressor", {"loss": "ipcw"}),
     Method("Tobit, skewed", "TobitRegressor", {"scale": "network", "shape": "sinh-arcsinh"}),
+    Method("local linear", "LocalLinearCensoredQuantiles"),
     Method("forest", "CensoredQuantileForest"),
     Method("booster", "CensoredQuantileBooster"),
+    Method("kernel", "CensoredQuantileRegressor", {"network": "kernel"}),
     Method("MLP", "CensoredQuantileRegressor", {"network": "mlp"}),
 )
 
@@ -67,12 +80,16 @@ def why_not(method: Method, X: Floats, observed: Observed) -> str | None:
     exact = method.settings.get("method")
     two_sided = observed.side == "both" and bool(observed.censored.any())
     same_side = "needs rows that are all open on the same side"
-    if method.estimator in ("KaplanMeier", "CensoredQuantileForest", "CensoredQuantileBooster") and two_sided:
+    if method.estimator in _ONE_SIDED and two_sided:
         return same_side
     if method.estimator == "CensoredQuantileBooster" and find_spec("lightgbm") is None:
         return "needs LightGBM: pip install 'unmet[boosting]'"
+    if method.estimator == "BayesianCensoredQuantiles":
+        return _why_not_drawn(exact or "powell", observed)
+    if method.estimator == "LocalLinearCensoredQuantiles" and X.shape[1] > _MOST_LOCAL:
+        return f"takes at most {_MOST_LOCAL} columns, and there are {X.shape[1]}"
     if exact == "powell" and kind in ("flags", "intervals"):
-        return "needs the threshold of every row, also where it was not reached"
+        return _NEEDS_THRESHOLDS
     if exact in ("peng-huang", "powell", "wang-wang") and kind == "none":
         return "is Portnoy's method where nothing is censored"
     if exact == "powell" and len(observed) > _MOST_POWELL:
@@ -83,6 +100,19 @@ def why_not(method: Method, X: Floats, observed: Observed) -> str | None:
         return f"takes at most {_MOST_CONTINUOUS} continuous columns, and there are {wide}"
     if method.settings.get("loss") == "ipcw":
         return _why_not_weighted(observed, two_sided, same_side)
+    return None
+
+
+def _why_not_drawn(working: str, observed: Observed) -> str | None:
+    """Return why draws of coefficients do not apply: `working` is their working likelihood."""
+    if observed.kind == "none":
+        return "is Portnoy's method, with draws, where nothing is censored"
+    if working == "powell" and observed.kind in ("flags", "intervals"):
+        return _NEEDS_THRESHOLDS
+    if len(observed) > _MOST_POWELL:
+        return f"takes minutes beyond {_MOST_POWELL:,} rows; name it to compare it all the same"
+    if working == "powell" and find_spec("blackjax") is None:
+        return "needs BlackJAX: pip install 'unmet[bayes]'"
     return None
 
 

@@ -9,17 +9,21 @@ if TYPE_CHECKING:
     from unmet.estimators._many import fit_many, iter_fit_many
     from unmet.estimators._regressor import CensoredQuantileRegressor
     from unmet.estimators._tobit import TobitRegressor
+    from unmet.estimators.bayes import BayesianCensoredQuantiles
     from unmet.estimators.conformal import Conformal
     from unmet.estimators.linear import LinearCensoredQuantiles
+    from unmet.estimators.local import LocalLinearCensoredQuantiles
     from unmet.estimators.trees import CensoredQuantileBooster, CensoredQuantileForest, censored_objective
 
 # Loaded on first use: opening a saved model then imports neither scikit-learn nor JAX.
 _HOMES = {
+    "BayesianCensoredQuantiles": "bayes",
     "CensoredQuantileBooster": "trees",
     "CensoredQuantileForest": "trees",
     "CensoredQuantileRegressor": "_regressor",
     "Conformal": "conformal",
     "LinearCensoredQuantiles": "linear",
+    "LocalLinearCensoredQuantiles": "local",
     "TobitRegressor": "_tobit",
     "censored_objective": "trees",
     "fit_many": "_many",
@@ -27,11 +31,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "BayesianCensoredQuantiles",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",
     "Conformal",
     "LinearCensoredQuantiles",
+    "LocalLinearCensoredQuantiles",
     "TobitRegressor",
     "censored_objective",
     "fit_many",

@@ -14,15 +14,17 @@ from unmet.runs import ModelFileError, check_shape, load_model
 
 # Estimators that may be loaded, and their modules. A file never names a module to import.
 _ESTIMATORS = {
+    "BayesianCensoredQuantiles": "unmet.estimators.bayes",
     "CensoredQuantileBooster": "unmet.estimators.trees",
     "CensoredQuantileForest": "unmet.estimators.trees",
     "CensoredQuantileRegressor": "unmet.estimators._regressor",
     "Conformal": "unmet.estimators.conformal",
     "LinearCensoredQuantiles": "unmet.estimators.linear",
+    "LocalLinearCensoredQuantiles": "unmet.estimators.local",
     "TobitRegressor": "unmet.estimators._tobit",
 }
 _CUSTOM = {"custom": True}  # stands for a network that only the caller has
-# What model.json holds, by kind of estimator. Trees and conformal models check the rest when they are opened.
+# What model.json holds, by kind of estimator. Trees, local and conformal models check the rest when opened.
 _PARAMETERS = {"*": "any"}
 _BOTH = {
     "estimator": "text",
@@ -119,10 +121,11 @@ def _check_description(config: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(inner, dict) or str(inner.get("estimator")) not in _ESTIMATORS:
         raise ValueError("the estimator inside is unknown")
     kind = _ESTIMATORS[inner["estimator"]]
-    if kind in ("unmet.estimators.trees", "unmet.estimators.conformal"):
+    if kind in ("unmet.estimators.trees", "unmet.estimators.conformal", "unmet.estimators.local"):
         check_shape(inner.get("parameters"), _PARAMETERS, "parameters")
         return inner
-    shape = _LINEAR if kind == "unmet.estimators.linear" else _NETWORKS
+    linear = ("unmet.estimators.linear", "unmet.estimators.bayes")
+    shape = _LINEAR if kind in linear else _NETWORKS
     if "categories" in inner:
         shape = {**shape, "categories": {"*": "any"}}
     if "likelihood" in inner:

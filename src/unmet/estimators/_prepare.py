@@ -319,8 +319,8 @@ def _close(terms: _Terms, span: Floats) -> None:
 
 
 def _folds(rows: int, validation: NDArray[np.bool_] | None, settings: Settings) -> int:
-    """Return how many networks share the rows, each without one part: five for an MLP as it comes."""
-    automatic = settings.auto_stop and validation is None and settings.network.kind == "mlp"
+    """Return how many networks share the rows, each without one part: five for an MLP or a kernel."""
+    automatic = settings.auto_stop and validation is None and settings.network.kind in ("mlp", "kernel")
     return _FOLDS if automatic and rows >= _LEAST_HELD_OUT_ROWS and full_batch(settings, rows) else 1
 
 

@@ -22,7 +22,7 @@ _LINEAR_STEPS, _MOST_LINEAR_STEPS = 3000, 10_000
 _FOLD_EPOCHS = 200
 # Automatic penalties. A linear network's is this times columns per row: right if all of y is signal, and
 # too weak to do harm otherwise.
-_LINEAR_L2, _MLP_L2 = 0.5, 0.001
+_LINEAR_L2, _MLP_L2, _KERNEL_L2 = 0.5, 0.001, 0.0001
 # Below this many rows the ridge of a scale network grows.
 _RIDGE_ROWS = 300
 
@@ -55,7 +55,7 @@ def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
 def model_spec(settings: Settings, columns: int, levels: tuple[float, ...]) -> ModelSpec:
     """Return the model for data with this many columns."""
     network = complete_network(settings.network, columns)
-    padded = padded_columns(columns) if network.kind in ("linear", "mlp") else columns
+    padded = padded_columns(columns) if network.kind in ("linear", "mlp", "kernel") else columns
     negated = settings.side == "left" and settings.initialiser == "ones"
     return ModelSpec(
         network,
@@ -122,7 +122,8 @@ def _linear_default(settings: Settings) -> bool:
 def find_l2(settings: Settings, columns: int, rows: int) -> float:
     if not settings.auto_l2 or not isinstance(settings.head, LocationScale):
         return settings.l2
-    return {"linear": _LINEAR_L2 * columns / rows, "mlp": _MLP_L2}.get(settings.network.kind, 0.0)
+    penalties = {"linear": _LINEAR_L2 * columns / rows, "mlp": _MLP_L2, "kernel": _KERNEL_L2}
+    return penalties.get(settings.network.kind, 0.0)
 
 
 def find_scale_ridge(settings: Settings, rows: int) -> float:
@@ -141,6 +142,7 @@ def find_normal_ridge(settings: Settings, exact: NDArray[np.float64], rows: int)
 def _activations(model: ModelSpec) -> int:
     """Return the number of floats that one row keeps alive in a training step."""
     network = model.network
-    body = model.columns + sum(network.hidden) + 2 * network.units * network.sequence[0]
+    steps = 1 if network.kind == "kernel" else network.sequence[0]
+    body = model.columns + sum(network.hidden) + 2 * network.units * steps
     scale = sum(model.head.scale_hidden) if isinstance(model.head, LocationScale) else 0
     return body + scale + 3 * model.levels

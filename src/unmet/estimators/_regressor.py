@@ -36,7 +36,9 @@ class CensoredQuantileRegressor(NetworkRegressor):
 
     **Which model**
 
-    network : {"linear", "mlp", "lstm"} or callable
+    network : {"linear", "mlp", "kernel", "lstm"} or callable
+        "kernel" is a ridge over 128 cosines and sines, close to a support vector machine with a Gaussian
+        kernel, whose bandwidths are learnt; see `unmet.networks.Kernel`. For smooth curves in few columns.
         A callable `f(columns, outputs, key)` returns an Equinox module that maps one row to the outputs.
     head : {"location-scale", "monotone", "free"} or LocationScale
         How outputs become quantiles. Only the quantiles of "free" can cross. See
@@ -74,7 +76,8 @@ class CensoredQuantileRegressor(NetworkRegressor):
         Width of the Huber smoothing of the loss, in standard deviations of y if standardised. 0 for none.
     l2 : float or "auto"
         Penalty on squared weights. Biases are not penalised. "auto" is 0 unless the head is location–scale;
-        then it is half the number of columns per row for a linear network and 0.001 for an MLP.
+        then it is half the number of columns per row for a linear network, 0.001 for an MLP and 0.0001 for
+        a kernel.
 
     **How to train**
 
@@ -88,11 +91,11 @@ class CensoredQuantileRegressor(NetworkRegressor):
     patience : int, "auto" or None
         Stop after this many epochs without improvement on the validation rows, and keep the best epoch. None
         trains on all rows for max_epochs. "auto" is None for linear networks, for heads other than
-        location–scale, and if max_epochs is given. Otherwise an MLP is five networks, each of which keeps its
-        best epoch on a fifth of the rows that only it did not see, and their quantiles are averaged; larger
-        problems and other networks are one network that keeps its best epoch on validation_fraction of the
-        rows. If `fit` gets `validation` and patience is no number, training runs to max_epochs without those
-        rows and keeps the best epoch on them.
+        location–scale, and if max_epochs is given. Otherwise an MLP or a kernel is five networks, each of
+        which keeps its best epoch on a fifth of the rows that only it did not see, and their quantiles are
+        averaged; larger problems and other networks are one network that keeps its best epoch on
+        validation_fraction of the rows. If `fit` gets `validation` and patience is no number, training runs
+        to max_epochs without those rows and keeps the best epoch on them.
     validation_fraction : float
         Share of rows to hold out for patience if `fit` gets no `validation`.
     batch_size : int, None or "auto"

@@ -23,6 +23,8 @@ from unmet.networks import (
 
 # No network is wider and no fit longer than this; larger numbers are slips that would exhaust memory.
 _MOST_UNITS, _MOST_EPOCHS, MOST_STARTS = 65_536, 10**9, 100_000
+# Frequencies of network="kernel": each is a cosine and a sine.
+_FREQUENCIES = 128
 # learning_rate="auto": linear networks stand a higher rate.
 _RATE, _LINEAR_RATE = 0.02, 0.05
 
@@ -143,10 +145,11 @@ def check_network(
     check_choice("network", network, get_args(NetworkName))
     if sequence is not None and network != "lstm":
         raise ValueError(f"sequence is for network='lstm' only; network is {network!r}")
-    if network == "linear":
+    if network in ("linear", "kernel"):
         if activation is not None:
-            raise ValueError("activation is for network='mlp' and 'lstm'; a linear network has none")
-        return NetworkSpec("linear", dropout=float(dropout))
+            raise ValueError(f"activation is for network='mlp' and 'lstm'; network='{network}' has none")
+        units = _FREQUENCIES if network == "kernel" else 0
+        return NetworkSpec(network, units=units, dropout=float(dropout))
     if network == "mlp":
         return NetworkSpec("mlp", hidden=sizes, activation=activation or "relu", dropout=float(dropout))
     shape = (0, 0)

@@ -49,7 +49,7 @@ class TobitRegressor(NetworkRegressor):
         σ is one learned number ("constant"), a second output of the network ("network"), or the given number.
     shape : {"normal", "sinh-arcsinh"}
         "sinh-arcsinh" also learns skewness and weight of the tails (Jones & Pewsey).
-    network : {"linear", "mlp", "lstm"} or callable
+    network : {"linear", "mlp", "kernel", "lstm"} or callable
         Network that predicts μ(x).
     hidden, units, sequence, activation, dropout, fit_intercept
         As in `CensoredQuantileRegressor`.

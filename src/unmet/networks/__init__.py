@@ -14,6 +14,7 @@ from unmet.networks._heads import (
     Prediction,
     Start,
 )
+from unmet.networks._kernel import Kernel
 from unmet.networks._layers import ACTIVATIONS, Activation, Initialiser, Linear, Noise
 from unmet.networks._location_scale import LocationScale, LocationScaleHead
 from unmet.networks._lstm import LSTM
@@ -35,6 +36,7 @@ __all__ = [
     "FreeHead",
     "GaussianHead",
     "Initialiser",
+    "Kernel",
     "Linear",
     "LocationScale",
     "LocationScaleHead",

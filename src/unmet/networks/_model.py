@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from unmet.networks._heads import HEADS, GaussianHead, Prediction, Start, inverse_softplus
+from unmet.networks._kernel import Kernel
 from unmet.networks._layers import Linear, Noise, draw
 from unmet.networks._location_scale import LINKS, LocationScale, LocationScaleHead, start_gaps
 from unmet.networks._lstm import LSTM
@@ -20,7 +21,11 @@ from unmet.networks._remember import Remembered, remember_hash
 
 @dataclass(frozen=True)
 class NetworkSpec:
-    """A network as data: `hidden` for "mlp", `units` and `sequence` for "lstm", `builder` for "custom"."""
+    """A network as data.
+
+    `hidden` is for "mlp", `units` and `sequence` for "lstm", `units` (frequencies) for "kernel", `builder`
+    for "custom".
+    """
 
     kind: str = "linear"
     hidden: tuple[int, ...] = ()
@@ -162,6 +167,19 @@ def _build_body(spec: ModelSpec, noise: Noise, key: Array, outputs: int, real: A
             steps,
             features,
             network.activation,
+            network.dropout,
+        )
+    if network.kind == "kernel":
+        features = spec.columns + 2 * network.units
+        return Kernel(
+            jnp.full(spec.columns, 0.5) * jnp.log(jnp.maximum(jnp.sum(real), 1.0)),
+            (
+                Linear(
+                    draw(spec.initialiser, noise, (outputs, features), features),
+                    jnp.zeros(outputs, jnp.float32) if spec.intercept else None,
+                ),
+            ),
+            network.units,
             network.dropout,
         )
     sizes = (spec.columns, *network.hidden, outputs)

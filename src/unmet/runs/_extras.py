@@ -14,6 +14,7 @@ EXTRAS = {
     "plots": ("matplotlib",),
     "boosting": ("lightgbm",),
     "onnx": ("onnx",),
+    "bayes": ("blackjax",),
 }
 
 
