@@ -8,6 +8,7 @@ import pytest
 import unmet
 
 PUBLIC = {
+    "CensoredGaussianProcess",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",

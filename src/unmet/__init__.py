@@ -7,6 +7,7 @@ __version__ = "0.2.0"
 
 # Public name → its module, loaded on first use: JAX and scikit-learn each cost over a second to import.
 _HOMES = {
+    "CensoredGaussianProcess": "unmet.estimators",
     "CensoredQuantileBooster": "unmet.estimators",
     "CensoredQuantileForest": "unmet.estimators",
     "CensoredQuantileRegressor": "unmet.estimators",
@@ -25,6 +26,7 @@ _HOMES = {
 _MODULES = ("datasets", "metrics")
 
 __all__ = [
+    "CensoredGaussianProcess",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from unmet import datasets, metrics
     from unmet.comparison import compare
     from unmet.estimators import (
+        CensoredGaussianProcess,
         CensoredQuantileBooster,
         CensoredQuantileForest,
         CensoredQuantileRegressor,

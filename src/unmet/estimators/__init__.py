@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from unmet.estimators._regressor import CensoredQuantileRegressor
     from unmet.estimators._tobit import TobitRegressor
     from unmet.estimators.conformal import Conformal
+    from unmet.estimators.gaussian_process import CensoredGaussianProcess
     from unmet.estimators.linear import LinearCensoredQuantiles
     from unmet.estimators.trees import CensoredQuantileBooster, CensoredQuantileForest, censored_objective
 
 # Loaded on first use: opening a saved model then imports neither scikit-learn nor JAX.
 _HOMES = {
+    "CensoredGaussianProcess": "gaussian_process",
     "CensoredQuantileBooster": "trees",
     "CensoredQuantileForest": "trees",
     "CensoredQuantileRegressor": "_regressor",
@@ -27,6 +29,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "CensoredGaussianProcess",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",

@@ -13,6 +13,7 @@ from unmet.runs import ModelFileError, check_shape, load_model
 
 # Estimators that may be loaded, and their modules. A file never names a module to import.
 _ESTIMATORS = {
+    "CensoredGaussianProcess": "unmet.estimators.gaussian_process",
     "CensoredQuantileBooster": "unmet.estimators.trees",
     "CensoredQuantileForest": "unmet.estimators.trees",
     "CensoredQuantileRegressor": "unmet.estimators._regressor",
@@ -21,7 +22,9 @@ _ESTIMATORS = {
     "TobitRegressor": "unmet.estimators._tobit",
 }
 _CUSTOM = {"custom": True}  # stands for a network that only the caller has
-# What model.json holds, by kind of estimator. Trees and conformal models check the rest when they are opened.
+# Models that check their own arrays when they are opened.
+_OPENED = ("unmet.estimators.trees", "unmet.estimators.conformal", "unmet.estimators.gaussian_process")
+# What model.json holds, by kind of estimator.
 _PARAMETERS = {"*": "any"}
 _BOTH = {
     "estimator": "text",
@@ -111,7 +114,7 @@ def _check_description(config: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(inner, dict) or str(inner.get("estimator")) not in _ESTIMATORS:
         raise ValueError("the estimator inside is unknown")
     kind = _ESTIMATORS[inner["estimator"]]
-    if kind in ("unmet.estimators.trees", "unmet.estimators.conformal"):
+    if kind in _OPENED:
         check_shape(inner.get("parameters"), _PARAMETERS, "parameters")
         return inner
     shape = _LINEAR if kind == "unmet.estimators.linear" else _NETWORKS
