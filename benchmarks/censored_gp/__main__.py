@@ -114,8 +114,8 @@ Does `CensoredGaussianProcess` find the demand that was not seen? Three simulate
 hourly demand: hours and kinds of day, busy days, weather, events, and noise beyond Poisson's. 732 hours are
 fitted, 293 left out, and the last 440 predicted. A share of the hours is cut off at random, and shows a
 random part of its rides; the flags are known. R² is that of the mean against the true demand of the first
-station. Columns: hour, weekday, temperature, rain; settings are the defaults, with 64 inducing points for
-three outputs. Ten masks on each of five draws of the stations; ± is the standard error over masks. *Gap
+station. Columns: hour, weekday, temperature, rain. Settings are the defaults, but for 64 inducing points.
+Ten masks on each of five draws of the stations; ± is the standard error over masks. *Gap
 closed*: from unaware to the same process fitted on the truth; at least 70% is the aim.
 
     python -m benchmarks.censored_gp --document docs/results/gaussian-process.md

@@ -55,6 +55,7 @@ METHODS = (
     Method("default", "CensoredQuantileRegressor"),
     Method("inverse weights", "CensoredQuantileRegressor", {"loss": "ipcw"}),
     Method("Tobit, skewed", "TobitRegressor", {"scale": "network", "shape": "sinh-arcsinh"}),
+    Method("Gaussian process", "CensoredGaussianProcess"),
     Method("forest", "CensoredQuantileForest"),
     Method("booster", "CensoredQuantileBooster"),
     Method("MLP", "CensoredQuantileRegressor", {"network": "mlp"}),

@@ -100,7 +100,7 @@ class CensoredGaussianProcess(CensoredRegressor):
     side: Side = "right"
     likelihood: LikelihoodName = "gaussian"
     heteroskedastic: bool = False
-    kernel: str = "matern"
+    kernel: str = "matern+linear"
     periods: Sequence[tuple[int, float]] = ()
     inducing: int = 128
     n_restarts: int = 1
