@@ -15,7 +15,7 @@ from unmet.runs import ModelFileError, load_model, save_model
 LEVELS = (0.1, 0.5, 0.9)
 LIKELIHOODS = ("gaussian", "poisson", "negative-binomial")
 # Few shapes and few points, so that few programs are compiled.
-SMALL = {"quantiles": LEVELS, "inducing": 16, "kernel": "rbf"}
+SMALL = {"quantiles": LEVELS, "inducing": 60, "kernel": "rbf"}
 UNTRAINED_CHECKS = [
     estimator_checks.check_estimator_cloneable,
     estimator_checks.check_get_params_invariance,
@@ -50,7 +50,7 @@ def test_check_estimator():
         ({}, "right", "threshold"),
         ({}, "left", "censored"),
         pytest.param({"heteroskedastic": True}, "right", "censored", marks=pytest.mark.slow),
-        ({"likelihood": "poisson"}, "right", "censored"),
+        pytest.param({"likelihood": "poisson"}, "right", "censored", marks=pytest.mark.slow),
         pytest.param({"likelihood": "negative-binomial"}, "right", "censored", marks=pytest.mark.slow),
     ],
     ids=str,
@@ -123,7 +123,7 @@ def exact_posterior(X, y, new, lengths, variance, offset, noise):
 
 def test_without_censoring_it_is_exact_regression(capped):
     """Each row an inducing point: posterior and predictive distribution have closed forms."""
-    model = CensoredGaussianProcess(**{**SMALL, "inducing": 60}).fit(capped.X, capped.latent)
+    model = CensoredGaussianProcess(**SMALL).fit(capped.X, capped.latent)
     fitted, new = model.fitted_, capped.X[:5] + 0.3
     state = fitted.processes[0]
     mean, variance = exact_posterior(
@@ -154,7 +154,7 @@ def test_the_slope_of_the_bound_by_finite_differences(capped):
     model = Model((kernel,), "gaussian", 1, False)
     with _fit.double_precision():
         start = _fit._start(model, table)
-        problem = _fit.Problem(model, table, capped.X, start, 16)
+        problem = _fit.Problem(model, table, capped.X, start, 60)
         flat, rebuild = jax.flatten_util.ravel_pytree(start)
         flat = np.asarray(flat) + 0.1
 
@@ -181,30 +181,37 @@ def test_a_row_of_weight_two_counts_twice_and_one_of_weight_zero_not_at_all(capp
 
 
 def curve(rows, seed):
+    """A curve in the first of two columns, behind caps on both sides of its middle."""
     random = np.random.default_rng(seed)
-    X = random.uniform(-2, 2, size=(rows, 1))
-    truth = 2 * np.sin(2 * X[:, 0])
-    return X, truth, truth + 0.5 * random.normal(size=rows), truth.mean() + random.normal(size=rows)
+    X = random.uniform(-2, 2, size=(rows, 2))
+    truth = 2 * np.sin(1.5 * X[:, 0])
+    return X, truth, truth + 0.3 * random.normal(size=rows), truth.mean() + random.normal(size=rows)
 
 
 def test_it_comes_closer_to_the_truth_than_one_that_ignores_the_cap():
-    X, truth, latent, cap = curve(250, 3)
+    X, truth, latent, cap = curve(60, 3)
     y = np.minimum(latent, cap)
     model = CensoredGaussianProcess(**SMALL)
     naive = np.abs(clone(model).fit(X, y).predict(X) - truth).mean()
     by_cap = np.abs(clone(model).fit(X, y, threshold=cap).predict(X) - truth).mean()
+    assert by_cap < 0.6 * naive
+
+
+@pytest.mark.slow
+def test_intervals_say_nearly_as_much_as_values():
+    X, truth, latent, cap = curve(250, 3)
+    y = np.minimum(latent, cap)
     bounds = {"lower": y, "upper": np.where(latent > cap, latent + 1, y)}
-    between = np.abs(clone(model).fit(X, **bounds).predict(X) - truth).mean()
-    assert by_cap < 0.35 * naive
-    assert between < 0.35 * naive
+    found = CensoredGaussianProcess(**SMALL).fit(X, **bounds).predict(X)
+    assert np.abs(found - truth).mean() < 0.3 * np.abs(y - truth).mean()
 
 
 def test_left_is_the_mirror_image_of_right():
-    X, _, latent, cap = curve(250, 4)
+    X, _, latent, cap = curve(60, 4)
     y = np.minimum(latent, cap)
     right = CensoredGaussianProcess(**SMALL).fit(X, y, threshold=cap).predict_quantiles(X)
     left = CensoredGaussianProcess(side="left", **SMALL).fit(X, -y, threshold=-cap).predict_quantiles(X)
-    assert left == pytest.approx(-right[:, ::-1], abs=2e-3)
+    assert left == pytest.approx(-right[:, ::-1], abs=1e-2)
 
 
 @pytest.mark.slow
@@ -230,11 +237,11 @@ def test_a_periodic_term_carries_a_pattern_into_the_future():
     assert np.abs(model.predict(hour[240:, None]) - truth[240:]).mean() < 0.2
 
 
-def outputs(rows=250, seed=7):
+def outputs(rows=60, seed=7):
     random = np.random.default_rng(seed)
-    X = random.uniform(-2, 2, size=(rows, 1))
-    truth = 2 * np.sin(2 * X) * np.array([1.0, 0.8])
-    latent = truth + 0.4 * random.normal(size=(rows, 2))
+    X = random.uniform(-2, 2, size=(rows, 2))
+    truth = 2 * np.sin(1.5 * X[:, :1]) * np.array([1.0, 0.8])
+    latent = truth + 0.3 * random.normal(size=(rows, 2))
     censored = random.uniform(size=(rows, 2)) < 0.3
     y = np.where(censored, latent - random.exponential(size=(rows, 2)), latent)
     return X, truth, y, censored
@@ -242,14 +249,14 @@ def outputs(rows=250, seed=7):
 
 def test_several_outputs(tmp_path):
     X, truth, y, censored = outputs()
-    y[:100, 1] = np.nan  # the second output has fewer rows, and learns from the first
+    y[:25, 1] = np.nan  # the second output has fewer rows, and learns from the first
     model = CensoredGaussianProcess(**SMALL).fit(X, y, censored=censored)
     quantiles = model.predict_quantiles(X)
-    assert quantiles.shape == (250, 2, 3)
+    assert quantiles.shape == (60, 2, 3)
     assert np.array_equal(model.predict(X), quantiles[..., 1])
-    assert model.predict_interval(X).shape == (250, 2, 2)
-    assert model.sample(X, 5, random_state=0).shape == (250, 2, 5)
-    assert np.abs(model.predict_mean(X) - truth).mean() < 0.25
+    assert model.predict_interval(X).shape == (60, 2, 2)
+    assert model.sample(X, 5, random_state=0).shape == (60, 2, 5)
+    assert np.abs(model.predict_mean(X) - truth).mean() < 0.35
     filled = model.complete(X, y, censored=censored)
     assert np.isfinite(filled).all()
     known = ~censored & np.isfinite(y)

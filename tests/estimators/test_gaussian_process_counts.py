@@ -27,52 +27,39 @@ def log_probability(lower, upper, mean, shape):
     return one.logcdf(upper) if lower <= 0 else np.log(one.pmf(np.arange(lower, upper + 1)).sum())
 
 
-@pytest.mark.parametrize("shape", [None, 0.8, 60.0])
-def test_log_probabilities_and_slopes_by_finite_differences(shape):
+@pytest.mark.parametrize("shapes", [(None,), (0.8, 60.0)], ids=["poisson", "negative binomial"])
+def test_log_probabilities_and_slopes_by_finite_differences(shapes):
     """Value against scipy; slopes against differences of scipy's values in log mean and log shape."""
     import jax
     import jax.numpy as jnp
 
-    cases = [(low, np.floor(high), mean) for low, high in BOUNDS for mean in MEANS]
-    lower, upper, mean = (np.array(part, float) for part in zip(*cases))
-    f = np.log(mean)
-    expected = np.array([log_probability(*case, shape) for case in cases])
+    poisson = shapes == (None,)
+    cases = [(low, np.floor(high), mean, shape) for low, high in BOUNDS for mean in MEANS for shape in shapes]
+    lower, upper, mean, shape = (np.array(part, float) for part in zip(*cases))
+    expected = np.array([log_probability(*case) for case in cases])
     with double_precision():
-        if shape is None:
+        low, high = jnp.asarray(lower), jnp.asarray(upper)
 
-            def value(at, r):
-                return log_between(jnp.asarray(lower), jnp.asarray(upper), at)
+        def value(f, r, intervals=True):
+            return log_between(low, high, f, None if poisson else r, intervals=intervals)
 
-        else:
-
-            def value(at, r):
-                return log_between(jnp.asarray(lower), jnp.asarray(upper), at, r)
-
-        r = np.full(len(f), np.log(shape or 1.0))
-        found = np.asarray(value(jnp.asarray(f), jnp.asarray(r)))
-        by_mean, by_shape = jax.grad(lambda at, r: value(at, r).sum(), argnums=(0, 1))(
-            jnp.asarray(f), jnp.asarray(r)
-        )
-        one_sided = np.isinf(upper) | (lower <= 0)
-        half = log_between(
-            jnp.asarray(lower[one_sided]),
-            jnp.asarray(upper[one_sided]),
-            jnp.asarray(f[one_sided]),
-            None if shape is None else jnp.asarray(r[one_sided]),
-            intervals=False,
-        )
-    assert np.asarray(half) == pytest.approx(found[one_sided], rel=1e-12)
+        f, r = jnp.log(jnp.asarray(mean)), jnp.zeros(len(cases)) if poisson else jnp.log(jnp.asarray(shape))
+        found = np.asarray(value(f, r))
+        one_sided = np.asarray(value(f, r, intervals=False))
+        by_mean, by_shape = jax.jit(jax.grad(lambda f, r: value(f, r).sum(), argnums=(0, 1)))(f, r)
+    half = np.isinf(upper) | (lower <= 0)
+    assert one_sided[half] == pytest.approx(found[half], rel=1e-12)
     sure = np.isfinite(expected) & (expected > -600)
-    assert sure.sum() > 25
+    assert sure.sum() > 25 * len(shapes)
     assert found[sure] == pytest.approx(expected[sure], rel=1e-6, abs=1e-9)
     assert np.isfinite(found).all()
     step = 1e-5
     for number in np.flatnonzero(sure & (expected > -200)):
-        low, high, mu = cases[number]
-        ends = [log_probability(low, high, mu * np.exp(s), shape) for s in (step, -step)]
+        a, b, mu, size = cases[number]
+        ends = [log_probability(a, b, mu * np.exp(s), size) for s in (step, -step)]
         assert by_mean[number] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-4, abs=1e-6)
-        if shape is not None:
-            ends = [log_probability(low, high, mu, shape * np.exp(s)) for s in (step, -step)]
+        if size is not None:
+            ends = [log_probability(a, b, mu, size * np.exp(s)) for s in (step, -step)]
             assert by_shape[number] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-4, abs=1e-5)
 
 

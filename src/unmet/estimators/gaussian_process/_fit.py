@@ -20,6 +20,7 @@ _FIRST_ROWS = 1_000
 _FIRST_STEPS, _LAST_STEPS = 60, 25
 # Spread of the prior of each parameter; its centre is where the search starts.
 _PRIOR = {"lengthscales": 1.5, "variances": 1.0, "offset": 2.0, "mixing": 1.0, "level": 1.5}
+_FEWEST = 64  # rows of the smallest program: small tables share it
 _SCALE_VARIANCE = 0.25  # of the log-scale before anything was seen
 
 
@@ -200,14 +201,14 @@ class Problem:
         from unmet.estimators.gaussian_process._posterior import Places
 
         self.model, self.total = model, float(table.weight.sum())
-        rows = padded_rows(len(coordinates))
+        rows = max(_FEWEST, padded_rows(len(coordinates)))
         padded = _padded(coordinates, rows)
         self.chosen: list[Floats] = []
         places = []
         for kernel, own in zip(model.kernels, parameters["processes"]):
             points = coordinates[choose_inducing(kernel, own, coordinates, inducing)]
             self.chosen.append(points)
-            size = -(-len(points) // 32) * 32
+            size = -(-len(points) // 64) * 64
             places.append(Places(padded, _padded(points, size), np.arange(size) < len(points)))
         self.places = tuple(places)
         self.seen = _entries(table)
@@ -273,7 +274,7 @@ def _entries(table: Table) -> Entries:
     bounded = np.flatnonzero(lower < upper)  # neither, if missing
     parts = []
     for where, values in ((exact, (lower,)), (bounded, (lower, upper))):
-        size = padded_rows(len(where)) if len(where) else 0
+        size = max(_FEWEST, padded_rows(len(where))) if len(where) else 0
         # Padding is a row of weight 0 between bounds that every likelihood takes.
         parts.append(_padded(where, size))
         parts += [_padded(v[where], size, float(number)) for number, v in enumerate(values)]
