@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmet.estimators.gaussian_process._fitted import FittedProcess, ProcessState
 from unmet.estimators.gaussian_process._kernels import choose_inducing, parse_kernel
 from unmet.estimators.gaussian_process._likelihoods import Entries
-from unmet.runs import enable_compile_cache, one_blas_thread
+from unmet.runs import enable_compile_cache, one_blas_thread, refuse_fork
 from unmet.training import padded_rows
 
 Floats = NDArray[np.float64]
@@ -59,6 +59,7 @@ def double_precision() -> Iterator[None]:
     """Compute with 64 bits: the factors of covariances of near rows need them."""
     import jax
 
+    refuse_fork()
     enable_compile_cache()
     with jax.enable_x64(True), one_blas_thread():
         yield
@@ -146,6 +147,8 @@ def _search(
     posteriors, factors = profile(
         model, parameters, problem.places, problem.seen, problem.sites, 1e-9 * problem.total
     )[3:]
+    if not all(np.isfinite(part).all() for q in posteriors for part in q):
+        raise ValueError("no process fits these rows: look for values of y that are far from all others")
     return parameters, posteriors, factors, problem.chosen, bound
 
 

@@ -155,7 +155,7 @@ def _settle(
         return (number + 1, *kept, step, keep(found - bound, gain))
 
     nothing = [
-        Posterior(*(jnp.zeros(shape) for shape in ((q, m), (q * m, q * m), ())))
+        Posterior(jnp.zeros((q, m)), jnp.zeros((q * m, q * m)), jnp.inf)  # worse than anything found
         for q, m in ((p[1].shape[1], p[0].a.shape[0]) for p in processes)
     ]
     # The first pass evaluates the sites as they are, inside the loop: a program of half the size.
