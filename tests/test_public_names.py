@@ -9,6 +9,7 @@ import unmet
 
 PUBLIC = {
     "BayesianCensoredQuantiles",
+    "CensoredGaussianProcess",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",

@@ -8,6 +8,7 @@ __version__ = "0.2.0"
 # Public name → its module, loaded on first use: JAX and scikit-learn each cost over a second to import.
 _HOMES = {
     "BayesianCensoredQuantiles": "unmet.estimators",
+    "CensoredGaussianProcess": "unmet.estimators",
     "CensoredQuantileBooster": "unmet.estimators",
     "CensoredQuantileForest": "unmet.estimators",
     "CensoredQuantileRegressor": "unmet.estimators",
@@ -28,6 +29,7 @@ _MODULES = ("datasets", "metrics")
 
 __all__ = [
     "BayesianCensoredQuantiles",
+    "CensoredGaussianProcess",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from unmet.comparison import compare
     from unmet.estimators import (
         BayesianCensoredQuantiles,
+        CensoredGaussianProcess,
         CensoredQuantileBooster,
         CensoredQuantileForest,
         CensoredQuantileRegressor,

@@ -94,7 +94,7 @@ def test_finished_fits_are_not_made_again(tmp_path, monkeypatch):
         (
             {"lower": np.arange(60.0), "upper": np.arange(60.0) + 1},
             {m.name for m in METHODS}
-            - {"Tobit", "Tobit, skewed", "default", "MLP", "kernel", "Bayes, augmented"},
+            - {"Tobit", "Tobit, skewed", "default", "MLP", "kernel", "Gaussian process", "Bayes, augmented"},
         ),
     ],
 )

@@ -67,6 +67,7 @@ METHODS = (
     Method("inverse weights", "CensoredQuantileRegressor", {"loss": "ipcw"}),
     Method("Tobit, skewed", "TobitRegressor", {"scale": "network", "shape": "sinh-arcsinh"}),
     Method("local linear", "LocalLinearCensoredQuantiles"),
+    Method("Gaussian process", "CensoredGaussianProcess"),
     Method("forest", "CensoredQuantileForest"),
     Method("booster", "CensoredQuantileBooster"),
     Method("kernel", "CensoredQuantileRegressor", {"network": "kernel"}),

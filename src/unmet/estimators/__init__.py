@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from unmet.estimators._tobit import TobitRegressor
     from unmet.estimators.bayes import BayesianCensoredQuantiles
     from unmet.estimators.conformal import Conformal
+    from unmet.estimators.gaussian_process import CensoredGaussianProcess
     from unmet.estimators.linear import LinearCensoredQuantiles
     from unmet.estimators.local import LocalLinearCensoredQuantiles
     from unmet.estimators.trees import CensoredQuantileBooster, CensoredQuantileForest, censored_objective
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # Loaded on first use: opening a saved model then imports neither scikit-learn nor JAX.
 _HOMES = {
     "BayesianCensoredQuantiles": "bayes",
+    "CensoredGaussianProcess": "gaussian_process",
     "CensoredQuantileBooster": "trees",
     "CensoredQuantileForest": "trees",
     "CensoredQuantileRegressor": "_regressor",
@@ -32,6 +34,7 @@ _HOMES = {
 
 __all__ = [
     "BayesianCensoredQuantiles",
+    "CensoredGaussianProcess",
     "CensoredQuantileBooster",
     "CensoredQuantileForest",
     "CensoredQuantileRegressor",

@@ -15,6 +15,7 @@ from unmet.runs import ModelFileError, check_shape, load_model
 # Estimators that may be loaded, and their modules. A file never names a module to import.
 _ESTIMATORS = {
     "BayesianCensoredQuantiles": "unmet.estimators.bayes",
+    "CensoredGaussianProcess": "unmet.estimators.gaussian_process",
     "CensoredQuantileBooster": "unmet.estimators.trees",
     "CensoredQuantileForest": "unmet.estimators.trees",
     "CensoredQuantileRegressor": "unmet.estimators._regressor",
@@ -24,7 +25,9 @@ _ESTIMATORS = {
     "TobitRegressor": "unmet.estimators._tobit",
 }
 _CUSTOM = {"custom": True}  # stands for a network that only the caller has
-# What model.json holds, by kind of estimator. Trees, local and conformal models check the rest when opened.
+# Models that check their own arrays when they are opened.
+_OPENED = tuple(f"unmet.estimators.{kind}" for kind in ("trees", "conformal", "gaussian_process", "local"))
+# What model.json holds, by kind of estimator.
 _PARAMETERS = {"*": "any"}
 _BOTH = {
     "estimator": "text",
@@ -121,7 +124,7 @@ def _check_description(config: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(inner, dict) or str(inner.get("estimator")) not in _ESTIMATORS:
         raise ValueError("the estimator inside is unknown")
     kind = _ESTIMATORS[inner["estimator"]]
-    if kind in ("unmet.estimators.trees", "unmet.estimators.conformal", "unmet.estimators.local"):
+    if kind in _OPENED:
         check_shape(inner.get("parameters"), _PARAMETERS, "parameters")
         return inner
     linear = ("unmet.estimators.linear", "unmet.estimators.bayes")
