@@ -9,6 +9,7 @@ from unmet import (
     CensoredQuantileRegressor,
     Conformal,
     LinearCensoredQuantiles,
+    LocalLinearCensoredQuantiles,
     TobitRegressor,
     fit_many,
     load,
@@ -18,6 +19,7 @@ MODELS = {
     "network": CensoredQuantileRegressor(max_epochs=30, random_state=0),
     "tobit": TobitRegressor(max_epochs=100, random_state=0),
     "linear": LinearCensoredQuantiles(quantiles=(0.05, 0.3, 0.5), random_state=0),
+    "local": LocalLinearCensoredQuantiles(quantiles=(0.05, 0.3), span=0.5),
     "booster": CensoredQuantileBooster(n_estimators=5, random_state=0),
 }
 
@@ -34,6 +36,7 @@ def fit(model, data, **more):
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:a quantile is not identified")
 def test_nothing_is_below_zero_and_the_rest_stays(demand, name, tmp_path):
     model = fit(MODELS[name], demand)
     free = model.predict_quantiles(demand.X)

@@ -19,6 +19,7 @@ NETWORKS = {
     "linear": NetworkSpec("linear"),
     "mlp": NetworkSpec("mlp", hidden=(5, 3), activation="softplus"),
     "tanh": NetworkSpec("mlp", hidden=(4,), activation="tanh"),
+    "kernel": NetworkSpec("kernel", units=5),
     "lstm": NetworkSpec("lstm", units=3, activation="tanh", sequence=(3, 2)),
     "lstm and static": NetworkSpec("lstm", units=3, activation="linear", sequence=(2, 2)),
 }

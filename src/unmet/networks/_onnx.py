@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from unmet.networks._flat import split, unflatten
 from unmet.networks._heads import SMALLEST_SCALE
+from unmet.networks._kernel import frequencies
 from unmet.networks._location_scale import BEND, LocationScale
 from unmet.networks._model import ModelSpec
 
@@ -55,10 +56,14 @@ def add_onnx_model(
     Raise ValueError for a network of the caller's own, whose operations are not known.
     """
     if spec.network.kind == "custom":
-        raise ValueError("a custom network has no ONNX export: use network='linear', 'mlp' or 'lstm'")
+        raise ValueError(
+            "a custom network has no ONNX export: use network='linear', 'mlp', 'kernel' or 'lstm'"
+        )
     parts = split(spec, weights)
     if spec.network.kind == "lstm":
         raw = _lstm(graph, parts, spec, x, columns)
+    elif spec.network.kind == "kernel":
+        raw = _kernel(graph, parts, spec, x, columns)
     else:
         raw = _mlp(graph, parts, "body.", spec.network.activation, x, columns)
     if spec.head == "free":
@@ -120,6 +125,17 @@ def _mlp(
         if number < last and activation in _ACTIVATIONS:
             x = graph.node(_ACTIVATIONS[activation], x)
     return x
+
+
+def _kernel(graph: OnnxGraph, parts: dict[str, NDArray[Any]], spec: ModelSpec, x: str, columns: int) -> str:
+    """Add cosines and sines of fixed frequencies; see `unmet.networks.Kernel`."""
+    count, weight = spec.network.units, parts["body.layers[0].weight"]
+    narrow = graph.constant(np.exp(-parts["body.log_bandwidth"][:columns]))
+    waves = graph.affine(graph.node("Mul", x, narrow), frequencies(count, spec.columns)[:, :columns], None)
+    share = graph.constant([1 / np.sqrt(count)])
+    bent = (graph.node("Mul", share, graph.node(kind, waves)) for kind in ("Cos", "Sin"))
+    used = np.concatenate([weight[:, :columns], weight[:, spec.columns :]], axis=1)
+    return graph.affine(graph.node("Concat", x, *bent, axis=1), used, parts.get("body.layers[0].bias"))
 
 
 def _lstm(graph: OnnxGraph, parts: dict[str, NDArray[Any]], spec: ModelSpec, x: str, columns: int) -> str:

@@ -103,8 +103,8 @@ def compare_methods(folder: Path, *, size: str, jobs: int, only: Sequence[str] =
         "Mean absolute error of the quantiles .05, .50 and .95 against the truth, on 1,000 new rows: mean "
         "over the data sets of a group, ± standard error over seeds. All methods know the cap of every row. "
         "Programs in italics are not ours: LightGBM and quantile-forest know nothing of the censoring, "
-        "XGBoost's AFT takes the rows as intervals, R's crq the flags. A dash: the method does not apply, takes too long, or "
-        "has not been run."
+        "XGBoost's AFT takes the rows as intervals, R's crq the flags. A dash: the method does not "
+        "apply, takes too long, or has not been run."
     )
     write_answer(folder, "methods", tables, checks, before=before, cells=to_cells(errors))
     return Answer("Methods compared", ("methods",), tables, checks)

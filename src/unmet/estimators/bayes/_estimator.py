@@ -77,6 +77,8 @@ class BayesianCensoredQuantiles(CensoredRegressor):
         Levels to fit, increasing, each inside (0, 1).
     side : {"right", "left", "both"}
         Whether large or small values are cut off, or both at a known floor and cap.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
     fit_intercept : bool
     prior_scale : float
         Standard deviation of the normal prior of each coefficient, for independent columns of mean square
@@ -115,9 +117,12 @@ class BayesianCensoredQuantiles(CensoredRegressor):
     (1, 2, 2)
     """
 
+    _encoding = "reference"  # all categories and an intercept would not be identified
+
     method: str = "powell"
     quantiles: Sequence[float] = (0.25, 0.5, 0.75)
     side: Side = "right"
+    positive: bool = False
     fit_intercept: bool = True
     prior_scale: float = 2.5
     n_chains: int = 4

@@ -89,6 +89,8 @@ class LocalLinearCensoredQuantiles(CensoredRegressor):
         Levels that `predict_quantiles` returns by default. Any other level can be asked for.
     side : {"right", "left"}
         Whether large or small values are cut off. All censored rows are open on the same side.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`.
     span : float or None
         Share of the rows in each neighbourhood. None chooses one by five-fold cross-validation under the loss
         that the method minimises, which needs no latent values.
@@ -120,6 +122,7 @@ class LocalLinearCensoredQuantiles(CensoredRegressor):
     method: str = "auto"
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     span: float | None = None
     random_state: Any = None
 
