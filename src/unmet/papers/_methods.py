@@ -87,7 +87,9 @@ def compare_methods(folder: Path, *, size: str, jobs: int, only: Sequence[str] =
         )
     pieces = {_file(case, name): (case, name) for case in cases(size) for name in names}
     home = folder / "runs" / "methods"
-    _finish(home, {file: piece for file, piece in pieces.items() if not only or piece[1] in only}, jobs)
+    wanted = {file: piece for file, piece in pieces.items() if not only or piece[1] in only}
+    if wanted:  # tables of what is finished can be written while a run goes on
+        _finish(home, wanted, jobs)
     errors: dict[Case, dict[str, float]] = {}
     for file, (case, name) in pieces.items():
         path = home / FOLDER / file
