@@ -100,6 +100,7 @@ def compare_methods(folder: Path, *, size: str, jobs: int, only: Sequence[str] =
         if case in errors:
             errors[case].update(outside)
     tables = [tabulate(errors, rows, share) for rows in _sizes(errors) for share in SHARES]
+    tables = [table for table in tables if table.lines]
     checks = check(errors)
     before = (
         "Mean absolute error of the quantiles .05, .50 and .95 against the truth, on 1,000 new rows: mean "
