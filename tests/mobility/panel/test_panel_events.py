@@ -1,6 +1,8 @@
 """Packed events sort by place, second and kind; the event file returns what was added, in order."""
 
+import pickle
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -78,3 +80,19 @@ def test_batches_hold_all_places_once(monkeypatch):
 def test_times_that_no_integer_can_hold_are_refused():
     with pytest.raises(ValueError, match=r"span 8000 years.*impossible times"):
         EventFile(None, 1 << 20, 0, 8000 * 365 * 86_400, values=64)
+
+
+def test_shared_events_can_be_sent(tmp_path: Path) -> None:
+    events = EventFile(None, places=3, first=0, last=1000, values=4)
+    events.add_events(np.array([2, 0, 1]), np.array([5, 7, 9]), np.array([PICKUP, RECORD, RETURN]), 2)
+    with pytest.raises(TypeError, match="share them first"):
+        pickle.dumps(events)
+    shared = events.share(tmp_path)
+    assert shared.name == str(next(tmp_path.iterdir()))
+    assert events.share(tmp_path).name == shared.name  # named by its content
+    sent = pickle.loads(pickle.dumps(shared))
+    for one, other in ((events, sent), (events, shared)):
+        here, there = one.fetch(0, 2), other.fetch(0, 2)
+        np.testing.assert_array_equal(here.keys, there.keys)
+        np.testing.assert_array_equal(here.value, there.value)
+    assert len(here.keys) == 3

@@ -164,10 +164,15 @@ class EventFile:
         shared.__setstate__({**self.__dict__, "_file": str(path)})
         return shared
 
+    @property
+    def name(self) -> str | None:
+        """The path of the file; None where it is of this process alone."""
+        return self._file.name if isinstance(self._file.name, str) else None
+
     def __getstate__(self) -> dict[str, Any]:
-        if not isinstance(self._file.name, str):
+        if self.name is None:
             raise TypeError("these events are in a file of this process: share them first")
-        return {**self.__dict__, "_file": self._file.name}
+        return {**self.__dict__, "_file": self.name}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -54,6 +54,12 @@ class Ledger:
         presence = None if self.presence is None else self.presence.share(folder)
         return replace(self, events=self.events.share(folder), presence=presence)
 
+    @property
+    def files(self) -> list[str]:
+        """The files of events that are shared."""
+        found = [self.events.name, None if self.presence is None else self.presence.name]
+        return [name for name in found if name is not None]
+
     def close(self) -> None:
         """Delete the events, which may take as much space as the rides."""
         self.events.close()

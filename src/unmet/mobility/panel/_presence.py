@@ -59,6 +59,11 @@ class Presence:
         perhaps = np.where(code < _SURELY, code - _MOST, 0)
         return Known(pack(no, t, RECORD), no, np.cumsum(surely), np.cumsum(perhaps))
 
+    @property
+    def name(self) -> str | None:
+        """The path of its file; None where that is of this process alone."""
+        return self._file.name
+
     def share(self, folder: Path) -> Presence:
         """Return the same in a file of `folder`, for processes that see it."""
         return Presence(self._file.share(folder))

@@ -24,9 +24,9 @@ class SharedLedger:
         if cluster.folder is None:
             raise ValueError("the cluster has no folder: give Cluster(address, folder=...) one to share")
         self._cluster, self._periods = cluster, periods
-        self._events = cluster.folder / "events"
-        self._events.mkdir(exist_ok=True)
-        self._ledger = ledger.share(self._events)
+        folder = cluster.folder / "events"
+        folder.mkdir(exist_ok=True)
+        self._ledger = ledger.share(folder)
         self._kept: list[KeptTasks] = []
 
     def frames(
@@ -48,8 +48,8 @@ class SharedLedger:
         for kept in self._kept:
             kept.forget()
         self._ledger.close()
-        for path in Path(self._events).iterdir():
-            path.unlink(missing_ok=True)
+        for name in self._ledger.files:
+            Path(name).unlink(missing_ok=True)
 
 
 def _of_group(common: Any, group: list[Numbers], keep: Keep) -> list[Frame]:
