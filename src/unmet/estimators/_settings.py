@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite
+from math import isfinite, isqrt
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -128,7 +128,13 @@ def check_head(head: Any) -> str | LocationScale:
 
 
 def check_network(
-    network: Any, hidden: Any, units: Any, activation: str | None, dropout: float, sequence: Any
+    network: Any,
+    hidden: Any,
+    units: Any,
+    activation: str | None,
+    dropout: float,
+    sequence: Any,
+    neighbours: Any = None,
 ) -> NetworkSpec:
     """Return the spec of the network. Its sequence is completed when the number of columns is known."""
     sizes = tuple(hidden) if isinstance(hidden, Sequence) else (hidden,)
@@ -143,8 +149,14 @@ def check_network(
             raise ValueError("dropout and activation do not apply to a custom network: build them into it")
         return NetworkSpec("custom", builder=network)
     check_choice("network", network, get_args(NetworkName))
-    if sequence is not None and network != "lstm":
-        raise ValueError(f"sequence is for network='lstm' only; network is {network!r}")
+    around = network in ("graph", "grid")
+    if sequence is not None and network != "lstm" and not around:
+        raise ValueError(f"sequence is for network='lstm', 'graph' and 'grid' only; network is {network!r}")
+    if (neighbours is not None) != around:
+        raise ValueError(
+            "neighbours=(number, attributes) is for network='graph' and 'grid', which need it; network is "
+            f"{network!r} and neighbours is {neighbours!r}"
+        )
     if network in ("linear", "kernel"):
         if activation is not None:
             raise ValueError(f"activation is for network='mlp' and 'lstm'; network='{network}' has none")
@@ -152,16 +164,35 @@ def check_network(
         return NetworkSpec(network, units=units, dropout=float(dropout))
     if network == "mlp":
         return NetworkSpec("mlp", hidden=sizes, activation=activation or "relu", dropout=float(dropout))
-    shape = (0, 0)
-    if sequence is not None:
-        if not isinstance(sequence, Sequence) or isinstance(sequence, str) or len(sequence) != 2:
-            raise ValueError(f"sequence must be a pair (steps, features), not {sequence!r}")
-        steps, features = sequence
-        check_number("sequence", steps, 1, whole=True)
-        check_number("sequence", features, 1, whole=True)
-        shape = (int(steps), int(features))
+    shape = (0, 0) if sequence is None else _pair("sequence", sequence, "(steps, features)")
+    if around:
+        if sequence is None:
+            raise ValueError(f"network={network!r} needs sequence=(steps, features)")
+        count = _pair("neighbours", neighbours, "(number, attributes)")
+        if network == "grid" and (isqrt(count[0]) ** 2 != count[0] or count[0] % 2 == 0 or count[0] < 9):
+            raise ValueError(
+                "neighbours of network='grid' are a square of cells with an odd side, such as 25, not "
+                f"{count[0]}"
+            )
+        return NetworkSpec(
+            network,
+            hidden=sizes,
+            units=int(units),
+            activation=activation or ("tanh" if network == "graph" else "relu"),
+            dropout=float(dropout),
+            sequence=shape,
+            neighbours=count,
+        )
     squash = activation or "tanh"
     return NetworkSpec("lstm", units=int(units), activation=squash, dropout=float(dropout), sequence=shape)
+
+
+def _pair(name: str, value: Any, what: str) -> tuple[int, int]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        raise ValueError(f"{name} must be a pair {what}, not {value!r}")
+    for one in value:
+        check_number(name, one, 1, whole=True)
+    return int(value[0]), int(value[1])
 
 
 def check_training(parameters: Mapping[str, Any]) -> dict[str, Any]:

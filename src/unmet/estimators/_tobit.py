@@ -49,9 +49,9 @@ class TobitRegressor(NetworkRegressor):
         σ is one learned number ("constant"), a second output of the network ("network"), or the given number.
     shape : {"normal", "sinh-arcsinh"}
         "sinh-arcsinh" also learns skewness and weight of the tails (Jones & Pewsey).
-    network : {"linear", "mlp", "kernel", "lstm"} or callable
+    network : {"linear", "mlp", "kernel", "lstm", "graph", "grid"} or callable
         Network that predicts μ(x).
-    hidden, units, sequence, activation, dropout, fit_intercept
+    hidden, units, sequence, neighbours, activation, dropout, fit_intercept
         As in `CensoredQuantileRegressor`.
 
     **What to minimise**

@@ -12,8 +12,9 @@ import numpy as np
 from unmet.calendar import check_zone, step_of
 from unmet.calibration import LevelMap
 from unmet.forecasting._ahead import RecentEffects
+from unmet.forecasting._around import Around
 from unmet.forecasting._day_spread import DaySpread
-from unmet.forecasting._inputs import Scores
+from unmet.forecasting._inputs import AHEAD, Scores
 from unmet.forecasting._model import DemandModel
 from unmet.forecasting._network import Network
 from unmet.forecasting._parametric import Parametric
@@ -24,7 +25,7 @@ from unmet.forecasting._terms import TimeTerms
 from unmet.runs import ModelFileError, check_shape, load_model, save_model
 
 KIND = "demand"
-VERSION = 3
+VERSION = 4
 _BAND = {
     "low": (None, "number"),
     "high": (None, "number"),
@@ -38,7 +39,7 @@ _SHOCKS = dict.fromkeys(("variance", "persistence", "groups"), "number")
 _LAW = {**dict.fromkeys(("share", "walk", "error", "weight"), "number"), "law": "text", "others": ["any"]}
 _TERM = {"lowest": "number", "highest": "number", "knots": ["number"], "usual": ["number"]}
 _SHAPE = {
-    **dict.fromkeys(("kind", "zone", "by", "last", "network"), "text"),
+    **dict.fromkeys(("kind", "zone", "by", "last", "network", "ahead"), "text"),
     "version": "count",
     "seed": "count",
     "holidays": (None, "text"),
@@ -54,6 +55,7 @@ _SHAPE = {
     "map": [_BAND],
     "daily_map": (None, [_BAND]),
 }
+_AROUND = ("index", "attributes", "node")
 _RATES = ("level", "cell", "week", "loading", "factor", "slope")
 
 
@@ -103,6 +105,7 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
         "holidays": model.holidays,
         "days": asdict(model.days),
         "network": model.network_name,
+        "ahead": model.ahead,
         **of_rates,
         "city_state": list(model.city_state),
         "map": model.map.as_dicts(),
@@ -115,6 +118,10 @@ def save_demand(model: DemandModel, folder: str | os.PathLike[str]) -> None:
     if model.network is not None:
         model.network.model.save(Path(folder) / "network")
         arrays |= {"inputs.low": model.network.low, "inputs.high": model.network.high}
+        around = model.network.around
+        if around is not None and model.scores.signal is not None:
+            arrays |= {f"around.{name}": getattr(around, name) for name in _AROUND}
+            arrays["signal"] = model.scores.signal
     save_model(folder, config, {name: np.ascontiguousarray(values) for name, values in arrays.items()})
 
 
@@ -157,12 +164,18 @@ def load_demand(folder: str | os.PathLike[str]) -> DemandModel:
             parametric=unpack_parametric(config, arrays),
             network=None
             if config["network"] == "none"
-            else Network(load(Path(folder) / "network"), arrays["inputs.low"], arrays["inputs.high"]),
+            else Network(
+                load(Path(folder) / "network"),
+                arrays["inputs.low"],
+                arrays["inputs.high"],
+                Around(*(arrays[f"around.{name}"] for name in _AROUND)) if "signal" in arrays else None,
+            ),
+            ahead=config["ahead"],
             network_name=config["network"],
             shock_mean=arrays["shock_mean"],
             shock_variance=arrays["shock_variance"],
             city_state=(float(config["city_state"][0]), float(config["city_state"][1])),
-            scores=Scores(arrays["scores"], arrays["scores_censored"]),
+            scores=Scores(arrays["scores"], arrays["scores_censored"], arrays.get("signal")),
             short=arrays["short"],
             map=LevelMap.from_dicts(config["map"]),
             daily_map=None if daily is None else LevelMap.from_dicts(daily),
@@ -196,6 +209,8 @@ def _check_arrays(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None
         ):
             raise ValueError("its levels are not those of its calibration")
     check_zone(config["zone"])
+    if config["ahead"] not in AHEAD:
+        raise ValueError("it does not say how far ahead it forecasts")
     for known in config["terms"]["columns"].values():
         if len(known["usual"]) != 24:
             raise ValueError("its usual weather is not by hour")
@@ -211,6 +226,19 @@ def _check_arrays(config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None
         "scores": (places, *past[1:]),
         "scores_censored": past,
     }
+    if "signal" in arrays:
+        index, attributes = shapes["around.index"], shapes["around.attributes"]
+        wanted |= {
+            "signal": (places + 1, *past[1:]),
+            "around.node": (places,),
+            "around.index": (places, *index[1:]),
+        }
+        wanted |= {"around.attributes": (*index, *attributes[2:])}
+        if (len(index), len(attributes)) != (2, 3):
+            raise ValueError("the nodes around its places make no sense")
+        node, around = arrays["around.node"], arrays["around.index"]
+        if min(node.min(), around.min()) < -1 or not around.max() <= node.max() < places:
+            raise ValueError("its places have neighbours that do not exist")
     wrong = [name for name, shape in wanted.items() if shapes[name] != shape]
     if wrong or len(past) != 2 or len(terms) != 1:
         raise ValueError(

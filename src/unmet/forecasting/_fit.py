@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._ahead import recent_effects
-from unmet.forecasting._backtest import Backtest
+from unmet.forecasting._around import AROUND, Site, make_site
+from unmet.forecasting._backtest import Backtest, network_of
 from unmet.forecasting._calibrate import Calibrated, calibrate
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._day_spread import day_spread
 from unmet.forecasting._files import pack_parametric, unpack_parametric
 from unmet.forecasting._fit_plan import FitPlan, stages_on
 from unmet.forecasting._grid import NO_USE, Grid, at_worst, make_grid
-from unmet.forecasting._inputs import WEEKS_BACK
+from unmet.forecasting._inputs import Ahead, make_ahead
 from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
-from unmet.forecasting._network import KINDS, fit_network
+from unmet.forecasting._network import KINDS
 from unmet.forecasting._own_panel import as_panel
 from unmet.forecasting._parametric import Parametric, fit_parametric, look_back, turns_of
 from unmet.forecasting._self_check import SelfCheck
@@ -59,6 +60,8 @@ def fit_demand(
     levels: Sequence[float] = LEVELS,
     seed: int = 0,
     networks: Sequence[str] = ("linear", "mlp", "lstm"),
+    neighbours: str | Mapping[str, Any] = "distance",
+    ahead: str = "day",
     backtest_days: int | None = None,
     baselines: bool = True,
     never_available: str = "raise",
@@ -81,7 +84,14 @@ def fit_demand(
         a neighbour from those who are lost. Without them, nobody walks.
     levels : nominal levels, increasing; they must hold 0.05, 0.5 and 0.95.
     seed : seed of all draws. The same panel, settings and seed give the same model.
-    networks : kinds of network; the one with the lowest loss in the backtest is used.
+    networks : kinds of network; the one with the lowest loss in the backtest is used. "linear", "mlp" and
+        "lstm" look at the place itself, "graph" also at its neighbours, "grid" at the map around it.
+    neighbours : who is a neighbour in a graph network: the nearest places ("distance"), those whose demand
+        went with this one's a period later ("learned"), or those with which it shares most rides: columns
+        origin, destination and rides. "distance" and network "grid" need `stations`.
+    ahead : {"day", "period"}
+        "day" forecasts whole days from what was known at their start. "period" forecasts one period from all
+        before it, so that a storm or a crowd that moves through the city can be followed.
     backtest_days : number of last days to forecast as they would have been, to calibrate and compare; by week
         a number of weeks. None: 28 days or 52 weeks; of a few places more, up to half the panel. A short
         panel uses fewer: 14 stay before them, or 7 of a panel of 14.
@@ -119,12 +129,14 @@ def fit_demand(
         grid = draw_time(make_grid(table, never_available=never_available), seed)
     del table
     near = _neighbours(grid, stations)
+    far = make_ahead(ahead, grid.per_day, grid.per_week)
+    site = _site(grid, stations, networks, neighbours)
     tested = grid.until(grid.end)
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
     days = min(backtest_days or _usual_backtest(tested), max(7, spare // 7 * 7))
     kept = Stages() if stages is None else stages
     tick = Turns()
-    plan = FitPlan(grid, near, lowered, tuple(networks), days, seed, baselines)
+    plan = FitPlan(grid, near, lowered, tuple(networks), days, seed, baselines, far, site)
     judged, some = plan.judged
     at_once = max(
         1, min(jobs, len(plan.stages), jobs if memory is None else memory // (_BYTES * grid.y.size))
@@ -168,7 +180,8 @@ def fit_demand(
         with tick.stage("lost", turns["lost"]):
             began, busy = time.monotonic(), cpu_seconds()
             last = tick.of("lost")
-            fitted = _finish(grid, near, test, model, chosen, found, wanted, seed, check, jobs, last, cluster)
+            given = (grid, near, test, model, chosen, found, wanted, seed, check, last, far, site)
+            fitted = _finish(*given, jobs, cluster)
             kept.log("lost", began, busy)
     if found.account["assumption"]["warn"]:
         warnings.warn(
@@ -206,7 +219,28 @@ def _neighbours(grid: Grid, stations: Mapping[str, Any] | None) -> Neighbours | 
     return find_neighbours(lat, lng)
 
 
-_TITLES = {"linear": "linear", "mlp": "MLP", "lstm": "LSTM"}
+def _site(
+    grid: Grid,
+    stations: Mapping[str, Any] | None,
+    networks: Sequence[str],
+    neighbours: str | Mapping[str, Any],
+) -> Site | None:
+    """Return where places lie, for networks that look around."""
+    asking = [name for name in networks if name in AROUND]
+    if not asking:
+        return None
+    site = make_site(grid.places, stations, neighbours)
+    if site.located.sum() < 2 and ("grid" in asking or site.how == "distance"):
+        raise ValueError(
+            f"network {asking[-1]!r} needs stations (unique_id, lat, lng) of at least two places; a graph "
+            "network does without them if neighbours is 'learned' or holds flows"
+        )
+    if len(grid.places) < 2:
+        raise ValueError(f"network {asking[0]!r} needs a panel of at least two places")
+    return site
+
+
+_TITLES = {"linear": "linear", "mlp": "MLP", "lstm": "LSTM", "graph": "graph", "grid": "grid"}
 
 
 def _compare(
@@ -253,17 +287,25 @@ def _finish(
     levels: tuple[float, ...],
     seed: int,
     check: SelfCheck | None,
-    jobs: int,
     tick: Callable[[], object],
+    ahead: Ahead,
+    site: Site | None,
+    jobs: int,
     cluster: Cluster | None,
 ) -> DemandModel:
     """Fit the chosen network to the whole panel, estimate the past, and build the model."""
     grid = expected_time(model, grid)
-    view = make_view(model, grid, near, seed)
-    network = fit_network(chosen, *training_rows(view, seed), seed)
-    scores = view.scores(max(0, len(grid.ds) - WEEKS_BACK * grid.per_week), len(grid.ds))
+    view = make_view(model, grid, near, seed, ahead=ahead)
+    network = network_of(chosen, view, training_rows(view, seed), seed, site)
+    begin = max(0, len(grid.ds) - max(ahead.lags))
+    scores = view.scores(begin, len(grid.ds))
+    if network.around is not None:
+        scores = replace(scores, signal=view.signal(begin))
     short, past = view.short, view.past
+    last_shock, last_city = past.followed, past.city.last
     del view
+    if ahead.each_period:  # of the past, whole days are known
+        past = look_back(model, grid, near)
     tick()
     enough = grid.exposure.sum(axis=1) >= 50
     sure = found.map.identified_up_to(past.rate.reshape(-1)).reshape(grid.y.shape) >= levels[-1]
@@ -275,7 +317,7 @@ def _finish(
     )
     tick()
     daily_map, daily_rows, account = None, None, dict(found.account)
-    if grid.per_day > 1:
+    if ahead.every > 1:
         mean, shape = sum_over_days(test.mean, test.shape, model.shocks, grid.per_day, test.common)
         part, whole = slice(test.first, grid.end), (len(grid.places), -1, grid.per_day)
         demand = lost.completed[:, part].reshape(whole).sum(axis=-1)
@@ -297,9 +339,9 @@ def _finish(
         parametric=model,
         network=network,
         network_name=chosen,
-        shock_mean=past.followed.mean_after[:, -1],
-        shock_variance=past.followed.variance_after[:, -1],
-        city_state=past.city.last,
+        shock_mean=last_shock.mean_after[:, -1],
+        shock_variance=last_shock.variance_after[:, -1],
+        city_state=last_city,
         scores=scores,
         short=short,
         map=found.map,
@@ -308,6 +350,7 @@ def _finish(
         days=day_spread(model, grid, past),
         holidays=grid.holidays,
         seed=seed,
+        ahead=ahead.name,
         daily_backtest=daily_rows,
         backtest=_backtest_columns(grid.until(grid.end), test, chosen, found, levels),
         calibration=account,

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.forecasting._around import Site
 from unmet.forecasting._backtest import backtest
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._inputs import Ahead
 from unmet.forecasting._parametric import turns_of
 from unmet.forecasting._self_check import check_itself
 from unmet.forecasting._spill import Neighbours
@@ -31,6 +33,8 @@ class FitPlan:
     lowered : the panel with virtual stock-outs or its path; None leaves out the self-check.
     days : of the backtest.
     baselines : whether there are baselines.
+    ahead : how far ahead forecasts are made; None: a day.
+    site : where places lie, for networks that look around.
     """
 
     grid: Grid
@@ -40,6 +44,8 @@ class FitPlan:
     days: int
     seed: int
     baselines: bool
+    ahead: Ahead | None = None
+    site: Site | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -91,10 +97,13 @@ class FitPlan:
             lowered, reserve = read_lowered(self.lowered)
             return check_itself(self.grid, lowered, reserve, self.seed, jobs=jobs, tick=tick, keep=keep)
         if stage == "aware":
-            return backtest(self.tested, self.near, self.networks, self.days, self.seed, tick=tick, keep=keep)
+            given = (self.tested, self.near, self.networks, self.days, self.seed)
+            return backtest(*given, ahead=self.ahead, site=self.site, tick=tick, keep=keep)
         least = ("linear" if "linear" in self.networks else self.networks[0],)
-        blind = _blinded(self.judged[0], stage)
-        return backtest(blind, None, least, self.days, self.seed, use="seen", tick=tick, keep=keep)
+        judged, some = self.judged
+        site = self.site if self.site is None or some is None else self.site.of_places(some)
+        given = (_blinded(judged, stage), None, least, self.days, self.seed)
+        return backtest(*given, use="seen", ahead=self.ahead, site=site, tick=tick, keep=keep)
 
 
 def stages_on(cluster: Cluster, plan: FitPlan, stages: Iterable[str], says: Mapping[str, str]) -> KeptTasks:

@@ -18,7 +18,7 @@ from unmet.forecasting._counts import count_quantiles
 from unmet.forecasting._daily import sum_over_days
 from unmet.forecasting._day_spread import DaySpread
 from unmet.forecasting._grid import HOLIDAY
-from unmet.forecasting._inputs import Scores, inputs
+from unmet.forecasting._inputs import Scores, inputs, make_ahead
 from unmet.forecasting._level_correction import raw_levels_by_band
 from unmet.forecasting._lost_rides import Lost
 from unmet.forecasting._network import Network
@@ -47,6 +47,7 @@ class DemandModel:
     recent : effects of the covariates in the last four weeks, for those that a forecast is not given.
     days : how far whole days lie from their forecasts, holidays and others.
     holidays : region whose public holidays forecasts know; None if the panel does not say.
+    ahead : "day", or "period" for a model that forecasts the next period only.
     backtest, calibration, measures : columns, coverage report and comparison of models; None after loading.
     self_check : rides hidden by virtual stock-outs and their estimate; None if not asked for or loaded.
     daily_backtest : daily sums in the backtest: demand (completed by a draw), mean, quantiles.
@@ -71,6 +72,7 @@ class DemandModel:
     days: DaySpread
     seed: int
     holidays: str | None = None
+    ahead: str = "day"
     backtest: Columns | None = None
     daily_backtest: Columns | None = None
     calibration: dict[str, Any] | None = None
@@ -115,6 +117,11 @@ class DemandModel:
         the quantile of the count, which the `unmet` columns hold. Unidentified quantiles are inf.
         """
         index, ds, offset = self._ask(horizon, places, start)
+        if self.ahead == "period" and offset + horizon > 1:
+            raise ValueError(
+                "horizon must be 1 and start the period after the panel: this model forecasts one period "
+                "from all before it; fit with ahead='day' for more"
+            )
         ahead = known_ahead(self.parametric.terms, covariates, ds, self.zone, self.holidays)
         chunks = [index[begin : begin + _PLACES_AT_ONCE] for begin in range(0, len(index), _PLACES_AT_ONCE)]
 
@@ -145,6 +152,8 @@ class DemandModel:
         covariates: Mapping[str, ArrayLike] | None = None,
     ) -> Columns:
         """Return quantiles of the sums over the next days, with their own calibration."""
+        if self.ahead == "period":
+            raise ValueError("forecast_days is not for a model of the next period: fit with ahead='day'")
         if self.daily_map is None:
             raise ValueError(
                 f"forecast_days is for panels with several periods a day, not by {self.by}: use forecast"
@@ -299,9 +308,16 @@ class DemandModel:
             levels = self.map.levels(rate)
         else:
             part = Scores(self.scores.score[index], self.scores.censored[index])
-            lags = part.lags(part.score.shape[1] + offset + np.arange(len(ds)), step_of(self.by).per_week)
+            week = step_of(self.by).per_week
+            back = make_ahead(self.ahead, self.per_day, week).lags
+            period = part.score.shape[1] + offset + np.arange(len(ds))
+            lags = part.lags(period, back, week)
             calendar = make_calendar(ds, self.zone, self.by, covariates.get(HOLIDAY))
             X = inputs(self.parametric, mean, shape, calendar, covariates, lags, self.short[index], index)
+            around, signal = self.network.around, self.scores.signal
+            if around is not None and signal is not None:
+                place, at = np.repeat(index, len(ds)), np.tile(part.reached(period, back, week), len(index))
+                X = around.columns(X, signal, place, at, back)
             table = np.array([band.level for band in self.map.bands])
             levels = raw_levels_by_band(self.network.predict_quantiles(X), self.map.band(rate), table)
         quantiles = count_quantiles(levels, rate, shape.reshape(-1))

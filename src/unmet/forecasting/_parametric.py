@@ -187,11 +187,18 @@ def _whole(model: Parametric, grid: Grid, own: Floats) -> Floats:
 
 
 def look_back(
-    model: Parametric, grid: Grid, near: Neighbours | None = None, origin: int | None = None
+    model: Parametric,
+    grid: Grid,
+    near: Neighbours | None = None,
+    origin: int | None = None,
+    *,
+    each_period: bool = False,
 ) -> Past:
     """Estimate rates, shocks and flows of a grid, which may be longer than the one of the fit.
 
-    Days start at `origin` (by default the end of the grid) and whole days before and after it.
+    Days start at `origin` (by default the end of the grid) and whole days before and after it. With
+    `each_period` the level of the city is the one foreseen at the start of the day: forecasts within the day
+    must not know how it ends.
     """
     calendar = grid.calendar
     plain = model.rates.rate(calendar, model.terms.matrix(calendar, grid.covariates))
@@ -204,7 +211,7 @@ def look_back(
     own = grid.y + split
     city = follow_city(model.city, own, everybody, day)
     del everybody
-    rate = plain * city.after
+    rate = plain * (city.mean if each_period else city.after)
     plain *= city.mean
     expected = rate * grid.exposure
     missed = rate * grid.missing

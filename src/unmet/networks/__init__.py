@@ -5,6 +5,7 @@ along contiguous rows, and stacking many networks on a leading axis is free.
 """
 
 from unmet.networks._flat import flatten, layout, split, unflatten
+from unmet.networks._graph import Graph
 from unmet.networks._heads import (
     HEADS,
     SMALLEST_SCALE,
@@ -21,6 +22,7 @@ from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
 from unmet.networks._model import Model, ModelSpec, NetworkSpec, TobitShape, build
 from unmet.networks._onnx import OnnxGraph, add_onnx_model
+from unmet.networks._raster import Raster
 from unmet.networks._remember import Remembered, remember_hash
 from unmet.runs import limit_xla_threads
 
@@ -35,6 +37,7 @@ __all__ = [
     "Activation",
     "FreeHead",
     "GaussianHead",
+    "Graph",
     "Initialiser",
     "Kernel",
     "Linear",
@@ -47,6 +50,7 @@ __all__ = [
     "Noise",
     "OnnxGraph",
     "Prediction",
+    "Raster",
     "Remembered",
     "Start",
     "TobitShape",

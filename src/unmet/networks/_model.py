@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isqrt
 from typing import Any
 
 import equinox as eqx
@@ -10,12 +11,14 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from unmet.networks._graph import Graph
 from unmet.networks._heads import HEADS, GaussianHead, Prediction, Start, inverse_softplus
 from unmet.networks._kernel import Kernel
 from unmet.networks._layers import Linear, Noise, draw
 from unmet.networks._location_scale import LINKS, LocationScale, LocationScaleHead, start_gaps
 from unmet.networks._lstm import LSTM
 from unmet.networks._mlp import MLP
+from unmet.networks._raster import Raster
 from unmet.networks._remember import Remembered, remember_hash
 
 
@@ -25,6 +28,7 @@ class NetworkSpec:
 
     `hidden` is for "mlp", `units` and `sequence` for "lstm", `units` (frequencies) for "kernel", `builder`
     for "custom".
+    "graph" and "grid" use `hidden`, `units`, `sequence` and `neighbours`, (number, attributes of each).
     """
 
     kind: str = "linear"
@@ -33,6 +37,7 @@ class NetworkSpec:
     activation: str = "relu"
     dropout: float = 0.0
     sequence: tuple[int, int] = (0, 0)
+    neighbours: tuple[int, int] = (0, 0)
     builder: Callable[..., Any] | None = None
 
 
@@ -151,15 +156,16 @@ def _build_body(spec: ModelSpec, noise: Noise, key: Array, outputs: int, real: A
     if network.kind == "custom":
         assert network.builder is not None
         return RowWise(network.builder(spec.columns, outputs, key))
+    if network.kind == "graph":
+        return _build_graph(spec, noise, outputs)
+    if network.kind == "grid":
+        return _build_raster(spec, noise, outputs)
     if network.kind == "lstm":
         steps, features = network.sequence
         units = network.units
         static = spec.columns - steps * features
-        forget = jnp.repeat(jnp.array([0.0, 1.0, 0.0, 0.0], jnp.float32), units)
         return LSTM(
-            draw(spec.initialiser, noise, (4 * units, features), features),
-            draw(spec.initialiser, noise, (4 * units, units), units),
-            forget if spec.initialiser in ("neutral", "glorot") else jnp.zeros_like(forget),
+            *_recurrent(spec, noise, features),
             Linear(
                 draw(spec.initialiser, noise, (outputs, units + static), units + static),
                 jnp.zeros(outputs, jnp.float32) if spec.intercept else None,
@@ -186,6 +192,57 @@ def _build_body(spec: ModelSpec, noise: Noise, key: Array, outputs: int, real: A
     start = (network.activation, network.dropout, spec.initialiser, spec.intercept)
     spread = network.kind == "mlp" and isinstance(spec.head, LocationScale) and spec.initialiser == "neutral"
     return _mlp(sizes, *start, noise, real, spread_bends=spread)
+
+
+def _recurrent(spec: ModelSpec, noise: Noise, features: int) -> tuple[Array, Array, Array]:
+    """Return the weights of an LSTM's gates: of inputs, of the state, and biases."""
+    units = spec.network.units
+    forget = jnp.repeat(jnp.array([0.0, 1.0, 0.0, 0.0], jnp.float32), units)
+    return (
+        draw(spec.initialiser, noise, (4 * units, features), features),
+        draw(spec.initialiser, noise, (4 * units, units), units),
+        forget if spec.initialiser in ("neutral", "glorot") else jnp.zeros_like(forget),
+    )
+
+
+def _build_graph(spec: ModelSpec, noise: Noise, outputs: int) -> Graph:
+    network = spec.network
+    units, (steps, features), (count, attributes) = network.units, network.sequence, network.neighbours
+    static = spec.columns - steps * features - count * (steps + attributes)
+    return Graph(
+        Linear(draw("glorot", noise, (units, attributes), attributes), jnp.zeros(units, jnp.float32)),
+        Linear(draw("glorot", noise, (units, units), units), jnp.ones(units, jnp.float32)),
+        *_recurrent(spec, noise, features + units),
+        _layers(spec, noise, (units + static, *network.hidden, outputs)),
+        network.sequence,
+        network.neighbours,
+        network.activation,
+        network.dropout,
+    )
+
+
+def _build_raster(spec: ModelSpec, noise: Noise, outputs: int) -> Raster:
+    network = spec.network
+    units, (steps, _), (count, attributes) = network.units, network.sequence, network.neighbours
+    static = spec.columns - count * (steps + attributes)
+    channels = [steps + attributes, *[units] * (isqrt(count) // 2 - 1)]
+    filters = tuple(
+        Linear(draw("glorot", noise, (units, 9 * each), 9 * each), jnp.zeros(units, jnp.float32))
+        for each in channels
+    )
+    return Raster(
+        filters,
+        _layers(spec, noise, (units + static, *network.hidden, outputs)),
+        network.sequence,
+        network.neighbours,
+        network.activation,
+        network.dropout,
+    )
+
+
+def _layers(spec: ModelSpec, noise: Noise, sizes: tuple[int, ...]) -> tuple[Linear, ...]:
+    real = jnp.ones(sizes[0], jnp.float32)
+    return _mlp(sizes, "relu", 0.0, spec.initialiser, spec.intercept, noise, real).layers
 
 
 def _build_head(

@@ -59,6 +59,10 @@ def add_onnx_model(
         raise ValueError(
             "a custom network has no ONNX export: use network='linear', 'mlp', 'kernel' or 'lstm'"
         )
+    if spec.network.kind in ("graph", "grid"):
+        raise ValueError(
+            f"network={spec.network.kind!r} has no ONNX export: use network='linear', 'mlp' or 'lstm'"
+        )
     parts = split(spec, weights)
     if spec.network.kind == "lstm":
         raw = _lstm(graph, parts, spec, x, columns)

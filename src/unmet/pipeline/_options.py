@@ -13,7 +13,7 @@ from unmet.tables import Pairs
 COST_LOST, COST_IDLE = 1.0, 0.1  # of a lost ride, and of a vehicle that stands idle for a day
 MOST_VEHICLES = 1_000_000
 MAX_MOVE = 20.0  # km that a van drives for one move
-NETWORKS = ("linear", "mlp", "lstm")
+NETWORKS = ("linear", "mlp", "lstm", "graph", "grid")
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -60,7 +60,7 @@ def networks_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given or ("linear", "mlp"))
     for name in names:
         if name not in NETWORKS:
-            raise ValueError(f"network must be linear, mlp or lstm, got {name!r}")
+            raise ValueError(f"network must be linear, mlp, lstm, graph or grid, got {name!r}")
     return names
 
 

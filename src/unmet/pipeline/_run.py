@@ -113,7 +113,8 @@ def run(
     covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
         none.
     horizon : periods to forecast. None: a week of hours, 28 days, or 13 weeks.
-    network : "linear", "mlp", "lstm", or several to choose among on validation. None: linear and mlp.
+    network : "linear", "mlp", "lstm", "graph", "grid", or several to choose among on validation. None: linear
+        and mlp. "graph" and "grid" need `stations`.
     self_check : also hide rides by virtual stock-outs, estimate them, and widen intervals that miss them.
     fleet : vehicles to share out. None: as many as usually stand at the places.
     free : ignore the size of the fleet; add vehicles while each saves more than it costs.

@@ -9,6 +9,7 @@ import numpy as np
 
 from unmet.datasets.city._demand import Event, Requests, make_events, make_rate, make_requests
 from unmet.datasets.city._fleet import make_fleet
+from unmet.datasets.city._fronts import Front, front_factor, make_fronts
 from unmet.datasets.city._hours import Hours, make_hours
 from unmet.datasets.city._map import Map, make_map
 from unmet.datasets.city._seeds import generator
@@ -47,6 +48,7 @@ class City:
         Docks per place.
     weather : Weather or None
     events : tuple of Event
+    fronts : tuple of Front
     rate : array (P, H)
         Expected requests given calendar, weather and events, before shocks.
     truth : Truth
@@ -76,6 +78,7 @@ class City:
     home: np.ndarray
     stock: Stock
     targets: dict[int, list[int]] | None = None
+    fronts: tuple[Front, ...] = ()
 
     @property
     def share_empty(self) -> float:
@@ -116,6 +119,7 @@ def make_city(
     broken: float = 0.0,
     retiring: float = 0.0,
     van_hours: tuple[int, ...] = (2,),
+    fronts: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> City:
     """Simulate a city: demand, vehicles that move with rides, and the stock-outs that follow.
@@ -164,11 +168,15 @@ def make_city(
         broken=broken,
         retiring=retiring,
         van_hours=tuple(van_hours),
+        fronts=fronts,
     )
     map_, hours = make_map(settings), make_hours(settings)
     sky = make_weather(settings, hours) if settings.weather else None
     happenings = make_events(settings, map_, hours)
+    moving = make_fronts(settings, hours)
     rate = make_rate(settings, map_, hours, sky, happenings)
+    for front in moving:
+        rate = rate * front_factor(front, map_, rate.shape[1])
     fleet = make_fleet(settings, map_, hours, rate)
     ours, theirs = share_out(settings, make_requests(settings, map_, hours, rate))
     outcome = simulate(settings, map_, hours, fleet, ours, progress)
@@ -185,6 +193,7 @@ def make_city(
         moves=outcome.moves,
         home=outcome.home,
         stock=follow_stock(hours, fleet, outcome),
+        fronts=moving,
     )
 
 

@@ -14,6 +14,7 @@ _PARTS = (
     "rival",
     "destinations",
     "workshop",
+    "fronts",
 )
 
 

@@ -60,6 +60,8 @@ class CitySettings:
         Share of the fleet that is taken off the street for good during the period.
     van_hours : tuple of int
         Local hours at which the vans leave.
+    fronts : float
+        Expected storms and crowds per thirty days that move through the city.
     """
 
     places: int
@@ -83,6 +85,7 @@ class CitySettings:
     broken: float = 0.0
     retiring: float = 0.0
     van_hours: tuple[int, ...] = (2,)
+    fronts: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("places", "days", "seed", "vehicles"):
@@ -105,6 +108,7 @@ class CitySettings:
         _require(self.walk > 0, f"walk must be a positive number of metres, got {self.walk}")
         _require(self.docks >= 1.2, f"docks must be at least 1.2 per vehicle, got {self.docks}")
         _require(0 <= self.events <= 1000, f"events must lie in [0, 1000] per thirty days, got {self.events}")
+        _require(0 <= self.fronts <= 1000, f"fronts must lie in [0, 1000] per thirty days, got {self.fronts}")
         _require(0 <= self.broken <= 0.5, f"broken must be a share in [0, 0.5], got {self.broken}")
         _require(0 <= self.retiring <= 1, f"retiring must be a share in [0, 1], got {self.retiring}")
         _require(
