@@ -17,6 +17,7 @@ X, Y = np.arange(20.0)[:, None], np.arange(20.0)
 
 # What a choice needs beside it to be accepted.
 NEEDS = {("activation", value): {"network": "mlp"} for value in get_args(Activation)}
+NEEDS |= {("network", kind): {"sequence": (4, 1), "neighbours": (9, 1)} for kind in ("graph", "grid")}
 NEEDS |= {("censoring", value): {"loss": "ipcw"} for value in get_args(CensoringModel)}
 
 

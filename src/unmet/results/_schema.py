@@ -265,7 +265,9 @@ FORECAST = File(
         Column("mean", "amount", "expected demand, whether or not a vehicle will be there"),
         *_quantiles("q", "demand + U, calibrated; U is uniform on 0 to 1; infinite: not identified"),
         Column("identified_up_to", "share", "highest level that the data identify", optional=True),
-        Column("unmet", "bound", "median, a whole count; infinite: not identified", optional=True),
+        Column(
+            "unmet", "bound", "median of all demand, a whole count; infinite: not identified", optional=True
+        ),
         Column("unmet-lo-90", "bound", "lower end of the 90% interval, a whole count", optional=True),
         Column("unmet-hi-90", "bound", "upper end of the 90% interval, a whole count", optional=True),
         Column("unmet-lo-50", "bound", "lower end of the 50% interval, a whole count", optional=True),

@@ -16,8 +16,8 @@ from unmet.mobility.panel._file import describe_panel
 from unmet.mobility.panel._hubs import membership
 from unmet.mobility.panel._ledger import Ledger, Progress, open_ledger
 from unmet.mobility.panel._lowered import Reserve, write_lowered
-from unmet.mobility.panel._refusal import measure_served
 from unmet.mobility.panel._rows import write_rows
+from unmet.mobility.panel._served_share import measure_served
 from unmet.mobility.panel._shared_rows import SharedLedger
 from unmet.mobility.sources import WeatherReport
 

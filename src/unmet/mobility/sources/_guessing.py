@@ -14,7 +14,7 @@ from unmet.mobility.sources._stamps import DAY_FIRST, MONTH_FIRST, PLAIN, posix_
 
 _DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm])?")
-_WORDS = data_file("header_words.toml")
+_WORDS = data_file("guessing_words.toml")
 _MOST = 0.9  # share of the cells that must agree
 
 

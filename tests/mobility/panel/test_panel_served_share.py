@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmet.mobility.panel._refusal import LEVELS, fit_served
+from unmet.mobility.panel._served_share import LEVELS, fit_served
 
 
 def city(served: np.ndarray, seed: int = 0, spread: float = 0.0) -> tuple[np.ndarray, ...]:
