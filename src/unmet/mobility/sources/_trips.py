@@ -30,12 +30,10 @@ from unmet.mobility.sources._tables import (
     replace_rejects,
     replace_table,
 )
-from unmet.mobility.sources._trip_rows import TripRules, is_test, length_flag, trip_rows
+from unmet.mobility.sources._trip_rows import TripRules, length_flag, trip_rows
 from unmet.tables import literal, transaction
 
 Keep = Mapping[str, str | Sequence[str]]
-_MANY_ROWS = 10_000  # of a source: its names help to read the next one
-_MOST_NAMES = 4_000
 
 
 def read_trips(
@@ -141,22 +139,12 @@ class _Trips(Destination):
         self.con, self.zone, self.times, self.keep = con, zone, times, keep
         self.names = not count(con, "SELECT count(*) FROM stations")  # whether names come from the trips
         self.firsts: list[First] = []
-        self.riders: dict[str, None] = {}
-        self._learn_names("unnest([name, place]) AS name FROM stations")
         self.settings = {"zone": zone, "times": times, "keep": keep, "names": self.names}
         if keep:  # which rides are kept depends on the stations
             self.settings["stations"] = [
                 con.execute(f"SELECT count(*), sum(hash({table}))::VARCHAR FROM {table}").fetchone()
                 for table in ("station_attributes", "station_ids")
             ]
-
-    def _learn_names(self, names: str) -> None:
-        """Note names that are not those of test stations."""
-        found = self.con.execute(
-            f"SELECT name FROM (SELECT DISTINCT {names}) WHERE strlen(name) BETWEEN 1 AND 100 "
-            f"AND NOT {is_test('name')} ORDER BY name LIMIT {_MOST_NAMES}"
-        ).fetchall()
-        self.riders |= dict.fromkeys(row[0] for row in found[: _MOST_NAMES - len(self.riders)])
 
     def rows(self, relation: Relation, source: str, day_first: bool) -> Rows:
         layout = relation.layout
@@ -175,7 +163,6 @@ class _Trips(Destination):
             names=self.names,
             keep=by_column,
             keep_places=bool(by_station),
-            riders=tuple(self.riders),
         )
         return Rows(
             "new_trips",
@@ -192,10 +179,6 @@ class _Trips(Destination):
         fields = relation.layout.positions
         rounded = bool({"seconds", "minutes"} & set(fields)) and is_rounded(relation.sampled("start"))
         self.firsts.append(First(first, relation.layout.format.name, rounded))
-        if self.names and inserted.rows > _MANY_ROWS:
-            self._learn_names(
-                f"coalesce(start_name, start_place) AS name FROM new_trips WHERE rowid >= {first}"
-            )
         if not inserted.numbered:
             self.con.execute(f"UPDATE new_trips SET line = rowid - {first} + 2 WHERE rowid >= {first}")
         zone = self.local_zone(relation, "")
