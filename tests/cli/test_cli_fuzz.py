@@ -121,7 +121,8 @@ def fuzz_folder(folder: Path, chance: random.Random, part: str = "") -> int:
         damage(path, chance)
     else:  # with right checksums
         config, arrays = load_model(path.parent)
-        save_model(path.parent, mutate_json(config, chance), arrays)
+        changed = mutate_json(config, chance)
+        save_model(path.parent, changed if isinstance(changed, dict) else {"kind": changed}, arrays)
     before = contents(run)
     command = chance.choice(["report", "plan", "forecast"] if not part else ["plan", "forecast"])
     more = {"plan": ["--fleet", 12], "forecast": ["--horizon", 9], "report": ["--title", "T"]}[command]
