@@ -261,9 +261,9 @@ def test_effective_draws_are_those_of_blackjax():
 
     chain = np.cumsum(np.random.default_rng(2).normal(size=(4, 2000, 1)), axis=1) * 0.01
     chain += np.random.default_rng(3).normal(size=chain.shape)
-    assert effective_draws(chain) == pytest.approx(np.asarray(effective_sample_size(chain)), rel=0.05)
+    assert effective_draws(chain) == pytest.approx(np.atleast_1d(effective_sample_size(chain)), rel=0.05)
     halves = np.concatenate([chain[:, :1000], chain[:, 1000:]])
-    assert split_rhat(chain) == pytest.approx(np.asarray(potential_scale_reduction(halves)), rel=1e-3)
+    assert split_rhat(chain) == pytest.approx(np.atleast_1d(potential_scale_reduction(halves)), rel=1e-3)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 def several(y: Any, lower: Any) -> bool:
     """Return whether what was observed has more than one column."""
-    shape = np.shape(lower if y is None else y)
+    shape = np.asarray(lower if y is None else y).shape
     return len(shape) == 2 and shape[1] > 1
 
 
