@@ -69,6 +69,18 @@ def test_no_crossing_whatever_was_fitted(name, data):
     assert (np.diff(quantiles, axis=1) >= 0).all()
 
 
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("rest", [(-1.0, -1.0, -8e-90), (1.0, 1.0, 2e-313), (0.0, 1e-200, 3e-200)])
+@pytest.mark.parametrize("censored", [0, 1])
+def test_quartiles_that_all_but_agree_are_no_unit(name, rest, censored):
+    y = np.array([0.0] * (ROWS - 3) + list(rest))
+    threshold = np.where(np.arange(ROWS) < censored, y, np.inf)
+    X = np.zeros((ROWS, 2))
+    quantiles = fresh(name).fit(X, y, threshold=threshold).predict_quantiles(X)
+    assert np.isfinite(quantiles).all()
+    assert (np.diff(quantiles) >= 0).all()
+
+
 def test_levels_between_fitted_ones_lie_between_their_quantiles(fitted, capped):
     for model in fitted.values():
         low, middle, high = model.predict_quantiles(capped.X, quantiles=(0.1, 0.2, 0.3)).T

@@ -257,7 +257,8 @@ def _jobs(
         check_same(before, spec.model, members, columns, side)
     y_unit = np.where(units.y_scale == 0, 1.0, units.y_scale)
     most, least = seen.max(axis=1), seen.min(axis=1)
-    span = np.maximum(np.maximum(most - least, units.y_scale), 1e-12)
+    span = np.maximum(most - least, units.y_scale)
+    span[span == 0] = 1e-12
     if two_sided and terms.objective == "intervals":
         _close(terms, span)
     hyper = np.empty((count, len(Hyper._fields)))

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# The square of anything larger overflows.
-_LARGEST = 1e150
+# The square of anything larger overflows, that of a spread below the other end is lost.
+_LARGEST, _SMALLEST = 1e150, 1e-150
 # Inputs are clipped at this many standard deviations: beyond, float32 might overflow.
 FARTHEST = 1e9
 # Values this many interquartile ranges beyond the quartiles do not count in full when y is standardised.
 _OUTLYING = 3.0
+# Quartiles closer than this share of the whole range are equal: in units of them float32 might overflow.
+_EQUAL = 1e-15
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def find_units(
     _check_size("y", y)
     center = np.sum(y * weight, axis=1)
     spread = np.sqrt(np.sum(np.square(y - center[:, None]) * weight, axis=1))
-    flat = spread <= 1e-12 * np.abs(center)  # one value, up to rounding
+    flat = spread <= np.maximum(1e-12 * np.abs(center), _SMALLEST)  # one value, up to rounding
     spread[flat], center[flat] = 0.0, y[flat, 0]
     x_center: Floats = np.zeros(1)
     for rows, columns in blocks():
@@ -86,7 +88,7 @@ def find_units(
     x_scale = np.sqrt(x_scale)
     x_scale[x_scale <= 1e-12 * np.abs(x_center)] = 1.0  # also where both are zero
     # Bounds that are equal by chance: latent values differ.
-    spread = np.where(flat & censored, np.where(center == 0, 1.0, np.abs(center)), spread)
+    spread = np.where(flat & censored, np.where(np.abs(center) <= _SMALLEST, 1.0, np.abs(center)), spread)
     return Units(x_center, x_scale, center, spread, np.zeros_like(center), np.ones_like(center))
 
 
@@ -110,5 +112,6 @@ def without_outliers(y: Floats, weight: Floats) -> Floats:
         place = np.minimum(np.count_nonzero(reached < level, axis=1), y.shape[1] - 1)
         ends.append(np.take_along_axis(y, np.take_along_axis(order, place[:, None], axis=1), axis=1))
     low, high = ends
-    reach = np.where(high > low, _OUTLYING * (high - low), np.inf)
+    span = y.max(axis=1, keepdims=True) - y.min(axis=1, keepdims=True)
+    reach = np.where(high - low > _EQUAL * span, _OUTLYING * (high - low), np.inf)
     return np.clip(y, low - reach, high + reach)
