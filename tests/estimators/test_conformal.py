@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from unmet import Conformal, LinearCensoredQuantiles, TobitRegressor, load
+from unmet import CensoredQuantileForest, Conformal, LinearCensoredQuantiles, TobitRegressor, load
+from unmet.estimators.conformal._conformal import GRID
 
 MODEL = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
 
@@ -130,6 +131,21 @@ def test_quantiles_are_calibrated(side):
     np.testing.assert_allclose(held, levels, atol=0.03)
     raw = (truth[:, None] <= model.estimator_.predict_quantiles(new, levels)).mean(axis=0)
     assert abs(raw - levels).max() > 0.1
+    draws = model.sample(new, n_draws=1, random_state=0)[:, 0]
+    assert np.quantile(draws, levels) == pytest.approx(np.quantile(truth, levels), abs=0.1)
+
+
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+def test_steps_of_a_distribution_that_holds_stay_where_they_are():
+    """Counts and a forest: a value at a step has all levels of it, so that no level need move."""
+    random = np.random.default_rng(7)
+    X = random.uniform(size=(2000, 1))
+    latent, cut = random.poisson(1 + X[:, 0]), random.poisson(4, size=2000)
+    inner = CensoredQuantileForest(n_estimators=30, min_samples_leaf=40, random_state=0)
+    model = Conformal(inner, censoring="kaplan-meier", random_state=0)
+    model.fit(X, np.minimum(latent, cut).astype(float), censored=latent > cut)
+    moved = np.interp((0.1, 0.2, 0.3, 0.5, 0.7), GRID, model.bounds_.inner) - (0.1, 0.2, 0.3, 0.5, 0.7)
+    assert np.abs(moved).max() < 0.08
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unmet import (
+    CensoredGaussianProcess,
     CensoredQuantileBooster,
     CensoredQuantileForest,
     CensoredQuantileRegressor,
@@ -21,6 +22,7 @@ MODELS = {
     "linear": LinearCensoredQuantiles(quantiles=(0.05, 0.3, 0.5), random_state=0),
     "local": LocalLinearCensoredQuantiles(quantiles=(0.05, 0.3), span=0.5),
     "booster": CensoredQuantileBooster(n_estimators=5, random_state=0),
+    "process": CensoredGaussianProcess(inducing=10, kernel="linear"),
 }
 
 
@@ -49,6 +51,16 @@ def test_nothing_is_below_zero_and_the_rest_stays(demand, name, tmp_path):
     assert model.sample(demand.X, n_draws=50, random_state=0).min() == 0
     assert model.complete(demand.X, demand.y, censored=flags, n_draws=5, random_state=0).min() == 0
     fit(model, demand, positive=False)
+
+
+def test_the_mean_of_a_process_is_that_of_its_draws(demand):
+    model = fit(CensoredGaussianProcess(inducing=10, kernel="linear", positive=True), demand)
+    mean, draws = model.predict_mean(demand.X), model.sample(demand.X, n_draws=4000, random_state=0)
+    assert mean.min() > 0
+    assert np.abs(mean - draws.mean(axis=1)).max() < 5 * draws.std(axis=1).max() / np.sqrt(4000)
+    two = np.column_stack([demand.y, demand.y - demand.y.max()])
+    with pytest.raises(ValueError, match="set positive=False"):
+        model.fit(demand.X, two)
 
 
 def test_a_detection_limit_is_completed_between_zero_and_itself(make):

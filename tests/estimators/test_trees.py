@@ -1,10 +1,12 @@
 """Forest and booster: scikit-learn's checks, contract, files, hand values, crossings, consistency."""
 
 import pickle
+import warnings
 
 import lightgbm
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -100,12 +102,34 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     cap = float(np.median(capped.latent))
     y = np.minimum(capped.latent, cap)
     model = build(CensoredQuantileForest, min_samples_leaf=20).fit(capped.X, y, threshold=cap)
-    with pytest.warns(UserWarning, match=r"0\.9.*lower bounds"):
-        found = model.predict_quantiles(capped.X, (0.9,))
-    assert found.max() == cap
+    with pytest.warns(UserWarning, match=r"0\.9.*largest of their"):
+        found = model.predict_quantiles(capped.X, (0.3, 0.9, 0.95))
+    assert found[:, 0].max() <= cap
+    assert found[:, 1].min() > cap
+    # beyond the cap all rows go on alike, as a normal law does
+    steps = np.diff(found[:, 1:], axis=1)
+    assert np.ptp(steps) < 1e-9
+    spread = steps[0, 0] / (ndtri(0.95) - ndtri(0.9))
+    assert 0.3 * np.std(capped.latent) < spread < 3 * np.std(capped.latent)
     model = build(CensoredQuantileForest, side="left", min_samples_leaf=20).fit(capped.X, -y, threshold=-cap)
-    with pytest.warns(UserWarning, match=r"0\.1.*upper bounds"):
-        model.predict_quantiles(capped.X, (0.1,))
+    with pytest.warns(UserWarning, match=r"0\.1.*lowest of their"):
+        mirrored = model.predict_quantiles(capped.X, (0.05, 0.1, 0.7))
+    np.testing.assert_allclose(-mirrored[:, ::-1], found)
+
+
+def test_deciles_hold_where_follow_up_ends_for_all_at_once():
+    """A quarter of the rows is censored at the last moment: they tell nothing of the levels above."""
+    random = np.random.default_rng(3)
+    X = random.uniform(size=(3000, 2))
+    latent = X[:, 0] + random.normal(size=3000)
+    y, flags = np.minimum(latent, 1.2), latent > 1.2
+    levels = np.arange(1, 20) / 20
+    model = build(CensoredQuantileForest, n_estimators=30, min_samples_leaf=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = model.fit(X[:1500], y[:1500], censored=flags[:1500]).predict_quantiles(X[1500:], levels)
+    shares = metrics.calibration_shares(metrics.predicted_levels(y[1500:], found, levels), flags[1500:])
+    assert np.abs(shares - 0.1).max() < 0.03
 
 
 @pytest.mark.parametrize("how", ["threshold", "censored"])

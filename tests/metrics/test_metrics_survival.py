@@ -1,6 +1,7 @@
 """Measures of right-censored data: against outside programs, by hand, and what they refuse."""
 
 import json
+from math import factorial
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,24 @@ def test_levels_of_quantiles_lie_where_the_curves_meet_y():
     assert found == pytest.approx([0.05, 0.1, 0.3, 0.7, 0.9, 0.95])
 
 
+def test_a_step_at_y_has_two_ends():
+    thetas, Q = [0.2, 0.4, 0.6, 0.8], np.tile([1.0, 2.0, 2.0, 4.0], (4, 1))
+    y = [2.0, 3.0, 1.0, 9.0]
+    assert metrics.predicted_levels(y, Q, thetas) == pytest.approx([0.6, 0.7, 0.2, 0.9])
+    assert metrics.predicted_levels(y, Q, thetas, before=True) == pytest.approx([0.4, 0.7, 0.1, 0.9])
+
+
+def test_counts_of_a_perfect_model_are_even_only_if_steps_are_spread():
+    random = np.random.default_rng(2)
+    y, limit = random.poisson(2.0, 20_000), random.poisson(4.0, 20_000)
+    law = np.cumsum([0.0, *(np.exp(-2.0) * 2.0**k / factorial(k) for k in range(40))])
+    seen, censored = np.minimum(y, limit), y > limit
+    upper, lower = np.minimum(law[seen + 1], 1.0), np.minimum(law[seen], 1.0)
+    assert metrics.calibration_shares(upper, censored, before=lower) == pytest.approx(0.1, abs=0.01)
+    assert metrics.d_calibration(upper, censored, before=lower) > 1e-3
+    assert metrics.d_calibration(upper, censored) < 1e-6
+
+
 def test_shares_of_a_perfect_model_are_even_and_sum_to_one():
     random = np.random.default_rng(1)
     latent, limit = random.uniform(size=20_000), random.uniform(0, 2, size=20_000)
@@ -103,6 +122,8 @@ def test_shares_of_a_perfect_model_are_even_and_sum_to_one():
         (lambda: metrics.d_calibration([0.5, 1.5], [False, False]), "levels"),
         (lambda: metrics.d_calibration([0.5, 0.6], [False]), "censored"),
         (lambda: metrics.calibration_shares([0.5], [False], bins=1), "bins"),
+        (lambda: metrics.calibration_shares([0.5], [False], before=[0.6]), "before"),
+        (lambda: metrics.calibration_shares([0.5], [False], before=[0.1, 0.2]), "before"),
         (lambda: metrics.concordance([1.0, 2.0], [True, True], [1.0, 2.0]), "no pair"),
         (lambda: metrics.concordance([1.0, 2.0], [False, 2], [1.0, 2.0]), "censored"),
         (lambda: metrics.concordance([1.0, 2.0], [False, False], [1.0, 2.0], reference=TRAIN), "reference"),

@@ -51,12 +51,13 @@ def measure(observed: Observed, quantiles: Floats, levels: tuple[float, ...]) ->
         return Measures(each, scores, None, None, None, crossings)
     seen, curves, inner = _right(observed, quantiles, levels)
     place = metrics.predicted_levels(seen.observed, curves, inner)
+    before = metrics.predicted_levels(seen.observed, curves, inner, before=True)
     flags = seen.censored
     return Measures(
         each,
         scores,
         _coverage(place, flags, inner),
-        metrics.d_calibration(place, flags),
+        metrics.d_calibration(place, flags, before=before),
         _km_distance(seen, curves, inner),
         crossings,
     )

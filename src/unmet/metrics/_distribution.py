@@ -8,11 +8,15 @@ from unmet.metrics._arrays import Floats, numbers
 from unmet.metrics._right_censored import right_censored
 
 
-def predicted_levels(y: ArrayLike, quantile_values: ArrayLike, thetas: ArrayLike) -> Floats:
+def predicted_levels(
+    y: ArrayLike, quantile_values: ArrayLike, thetas: ArrayLike, *, before: bool = False
+) -> Floats:
     """F̂(yᵢ | xᵢ): the level at which each row's predicted quantiles meet y, shape (n,).
 
     Levels between two quantiles are interpolated. Below the lowest quantile only a range is known, and half
-    the lowest level is given; above the highest, the middle between it and 1.
+    the lowest level is given; above the highest, the middle between it and 1. Where several quantiles equal y
+    the predicted distribution has a step there: this is its upper end, and with before=True its lower end,
+    F̂(y− | x).
 
     Examples
     --------
@@ -32,7 +36,8 @@ def predicted_levels(y: ArrayLike, quantile_values: ArrayLike, thetas: ArrayLike
     if not ((levels > 0) & (levels < 1)).all() or (np.diff(levels) <= 0).any():
         raise ValueError("thetas must lie inside (0, 1) and increase")
     curves = np.maximum.accumulate(curves, axis=1)
-    place = (curves <= values[:, None]).sum(axis=1)  # quantiles at or below y
+    at = values[:, None]
+    place = (curves < at if before else curves <= at).sum(axis=1)  # quantiles below y, or at it
     below, above = np.maximum(place - 1, 0), np.minimum(place, levels.size - 1)
     row = np.arange(values.size)
     low, high = curves[row, below], curves[row, above]
@@ -43,39 +48,56 @@ def predicted_levels(y: ArrayLike, quantile_values: ArrayLike, thetas: ArrayLike
     return np.where(beyond, (1 + levels[-1]) / 2, found)
 
 
-def calibration_shares(levels: ArrayLike, censored: ArrayLike, bins: int = 10) -> Floats:
+def calibration_shares(
+    levels: ArrayLike, censored: ArrayLike, bins: int = 10, *, before: ArrayLike | None = None
+) -> Floats:
     """Share of the rows whose level F̂(y | x) lies in each of `bins` equal parts of (0, 1); ideally 1/bins.
 
     A censored row with level F has its latent value above: its weight is spread evenly over (F, 1), so that
     the rest of its own part gets (upper − F)/(1 − F) of it and each higher part (1/bins)/(1 − F).
 
+    A predicted distribution with steps, of counts or of a forest, is seldom even by this rule when it is
+    right: a value at a step has all levels of it. Give the lower ends in `before`, and an uncensored row is
+    spread evenly from F̂(y− | x) to F̂(y | x).
+
     References
     ----------
     Haider, Hoehn, Davis & Greiner (2020), Effective ways to build and evaluate individual survival
-    distributions, J. Mach. Learn. Res. 21.
+    distributions, J. Mach. Learn. Res. 21. Steps: Czado, Gneiting & Held (2009), Predictive model assessment
+    for count data, Biometrics 65.
 
     Examples
     --------
     >>> calibration_shares([0.1, 0.6, 0.5], [False, False, True], bins=2).tolist()
     [0.3333333333333333, 0.6666666666666666]
+    >>> calibration_shares([1.0], [False], bins=2, before=[0.25]).round(3).tolist()
+    [0.333, 0.667]
     """
     found, flags = right_censored(levels, censored)
     if not ((found >= 0) & (found <= 1)).all():
         raise ValueError("levels must lie between 0 and 1")
+    lowest = found if before is None else numbers(before, "before")
+    if lowest.shape != found.shape or not ((lowest >= 0) & (lowest <= found)).all():
+        raise ValueError("before must have one level per row, between 0 and that of levels")
     if not isinstance(bins, (int, np.integer)) or isinstance(bins, bool) or bins < 2:
         raise ValueError(f"bins must be a whole number of at least 2, not {bins!r}")
-    seen = found[~flags]
-    counts = np.bincount(np.minimum((seen * bins).astype(int), bins - 1), minlength=bins).astype(np.float64)
-    hidden = found[flags][:, None]
+    step = ~flags & (lowest < found)
+    point = found[~flags & ~step]
+    counts = np.bincount(np.minimum((point * bins).astype(int), bins - 1), minlength=bins).astype(np.float64)
     upper = np.arange(1, bins + 1) / bins
-    part = np.clip(upper - np.maximum(hidden, upper - 1 / bins), 0.0, None)
-    room = 1 - hidden
+    wide = flags | step
+    low = np.where(flags, found, lowest)[wide][:, None]
+    high = np.where(flags, 1.0, found)[wide][:, None]
+    part = np.clip(np.minimum(upper, high) - np.maximum(low, upper - 1 / bins), 0.0, None)
+    room = high - low
     spread = np.divide(part, room, out=np.zeros_like(part), where=room > 0)
     spread[(room <= 0)[:, 0], -1] = 1.0
     return (counts + spread.sum(axis=0)) / found.size
 
 
-def d_calibration(levels: ArrayLike, censored: ArrayLike, bins: int = 10) -> float:
+def d_calibration(
+    levels: ArrayLike, censored: ArrayLike, bins: int = 10, *, before: ArrayLike | None = None
+) -> float:
     """p-value of the hypothesis that the predicted distributions hold (D-calibration); small: they do not.
 
     Pearson's χ² = Σₖ (n sₖ − n/B)² / (n/B) of the `calibration_shares` sₖ in B parts, with B − 1 degrees of
@@ -87,6 +109,8 @@ def d_calibration(levels: ArrayLike, censored: ArrayLike, bins: int = 10) -> flo
         F̂(y | x) of each row, by `predicted_levels` or from a distribution.
     censored
         Which rows are censored (right).
+    before
+        F̂(y− | x), for predicted distributions with steps; see `calibration_shares`.
 
     References
     ----------
@@ -100,7 +124,7 @@ def d_calibration(levels: ArrayLike, censored: ArrayLike, bins: int = 10) -> flo
     """
     from scipy.special import chdtrc
 
-    shares = calibration_shares(levels, censored, bins)
+    shares = calibration_shares(levels, censored, bins, before=before)
     statistic = np.size(levels) * bins * np.square(shares - 1 / bins).sum()
     return float(chdtrc(bins - 1, statistic))
 

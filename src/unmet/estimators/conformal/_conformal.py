@@ -47,9 +47,9 @@ class Conformal(CensoredRegressor):
     below its lowest) whose estimated share of misses stays below 1 − coverage. Rows count by the inverse of
     their chance not to be cut off before a cut-off c(x): with cutoff="adaptive" the bound itself, otherwise
     one number, with which bounds are at most the cut-off. `predict_interval` has an upper end where enough
-    rows were not cut off before it, and +∞ elsewhere. `predict_quantiles` returns the estimator's quantiles
-    at the levels that held in the calibration rows. For side="left" all is mirrored: `predict_lower` raises,
-    and the interval may have a lower end of −∞.
+    rows were not cut off before it, and +∞ elsewhere. `predict_quantiles`, `sample` and `complete` use the
+    estimator's quantiles at the levels that held in the calibration rows. For side="left" all is mirrored:
+    `predict_lower` raises, and the interval may have a lower end of −∞.
 
     Assumes that where a row is cut off is independent of its latent value given X, and a good estimate of the
     chance not to be cut off. With the true chance, coverage holds up to 1/n; otherwise also if the estimator
@@ -229,10 +229,13 @@ class Conformal(CensoredRegressor):
         """
         self._fitted()
         wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
+        return self._quantiles(self._inputs(X), wanted)
+
+    def _quantiles(self, X: Floats, levels: tuple[float, ...]) -> Floats:
         known, held = (0.0, *GRID, 1.0), (0.0, *self.bounds_.inner, 1.0)
-        asked = np.clip(np.interp(wanted, known, held), self.bounds_.levels[0], self.bounds_.levels[-1])
+        asked = np.clip(np.interp(levels, known, held), self.bounds_.levels[0], self.bounds_.levels[-1])
         distinct, place = np.unique(asked.round(12), return_inverse=True)
-        return self.estimator_.predict_quantiles(self._inputs(X), tuple(distinct))[:, place]
+        return np.asarray(self.estimator_.predict_quantiles(X, tuple(distinct))[:, place])
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the calibrated median."""

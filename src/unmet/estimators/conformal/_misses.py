@@ -15,6 +15,8 @@ _LEAST = 0.02
 _FEWEST = 30.0
 # Nor where more than this share of the rows had hardly a chance to reach it.
 _MOST_HIDDEN = 0.1
+# A row at a step of its predicted distribution is spread over the step as this many parts.
+_PARTS = 16
 
 
 def misses_below(bounds: Floats, seen: Observed, X: Floats, chance: Chance, cutoff: float | None) -> Floats:
@@ -56,10 +58,18 @@ def holding_levels(
     """Return for each wanted level θ the level u of the curves, shape (n, M), that holds: F̂_KM(u) = θ.
 
     F̂_KM is the Kaplan–Meier estimate of F̂(y | x), the levels at which right-censored rows were seen, linear
-    between its steps and beyond the last one.
+    between its steps and beyond the last one. Where a predicted distribution has a step at y, an uncensored
+    row has all levels of the step alike.
     """
     place = predicted_levels(seen.observed, curves, levels)
-    found = kaplan_meier(place, seen.censored)
+    censored = seen.censored
+    before = predicted_levels(seen.observed, curves, levels, before=True)
+    if (before < place)[~censored].any():
+        inside = (np.arange(_PARTS) + 0.5) / _PARTS
+        start = np.where(censored, place, before)
+        place = (start[:, None] + (place - start)[:, None] * inside).ravel()
+        censored = np.repeat(censored, _PARTS)
+    found = kaplan_meier(place, censored)
     steps = np.concatenate([[0.0], found.reached, [1.0]])
     points = np.concatenate([[0.0], found.points, [1.0]])
     steps, first = np.unique(steps, return_index=True)

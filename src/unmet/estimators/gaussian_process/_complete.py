@@ -19,8 +19,13 @@ def complete_mixture(
     found: list[tuple[Any, Observed]],
     draws: int | None,
     random: np.random.RandomState,
+    positive: bool,
 ) -> Floats:
-    """Return exact entries as they are and, for others, the mean or draws between their bounds."""
+    """Return exact entries as they are and, for others, the mean or draws between their bounds.
+
+    With `positive`, values below zero count as zero.
+    """
+    least = 0.0 if positive else -np.inf
     lower, upper = (np.full((len(X), len(found)), end) for end in (-np.inf, np.inf))
     for number, (present, observed) in enumerate(found):
         lower[present, number], upper[present, number] = observed.lower, observed.upper
@@ -42,7 +47,7 @@ def complete_mixture(
             (np.arange(count) + 0.5) / count if draws is None else random.uniform(size=(*low.shape, count))
         )
         levels = np.clip(start[..., None] + share * (end - start)[..., None], 1e-12, 1 - 1e-12)
-        values = np.clip(mixture.quantiles(levels), low[..., None], high[..., None])
+        values = np.clip(np.maximum(mixture.quantiles(levels), least), low[..., None], high[..., None])
         if draws is None:
             filled[part] = np.where(open_, values.mean(axis=-1), low)
         else:

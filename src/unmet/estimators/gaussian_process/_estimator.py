@@ -10,7 +10,14 @@ from sklearn.utils.validation import validate_data
 
 from unmet.censoring import Observed, Side, refuse_mask
 from unmet.estimators._base import CensoredRegressor, Floats
-from unmet.estimators._checks import check_lengths, check_seed, check_weights, dense, seen_loss
+from unmet.estimators._checks import (
+    check_lengths,
+    check_seed,
+    check_weights,
+    dense,
+    refuse_negative,
+    seen_loss,
+)
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import MOST_STARTS, check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators.gaussian_process._complete import complete_mixture
@@ -43,6 +50,8 @@ class CensoredGaussianProcess(CensoredRegressor):
         Levels that `predict_quantiles` returns by default. Any other level can be asked for.
     side : {"right", "left", "both"}
         "right" if large values are cut off, "left" if small ones are, "both" for a known floor and cap.
+    positive : bool
+        The latent value is never below zero; see `CensoredQuantileRegressor`. Counts never are.
     likelihood : {"gaussian", "poisson", "negative-binomial"}
         Distribution of the latent value given f: normal around f, or a count of mean exp(f). Quantiles of
         counts are whole numbers.
@@ -98,6 +107,7 @@ class CensoredGaussianProcess(CensoredRegressor):
 
     quantiles: Sequence[float] = (0.05, 0.5, 0.95)
     side: Side = "right"
+    positive: bool = False
     likelihood: LikelihoodName = "gaussian"
     heteroskedastic: bool = False
     kernel: str = "matern+linear"
@@ -137,6 +147,9 @@ class CensoredGaussianProcess(CensoredRegressor):
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
         found = observe_outputs(y, self.side, **told)
         _check_rows(rows, found)
+        if check_switch("positive", self.positive):
+            for _, observed in found:
+                refuse_negative(observed)
         self.told_censoring_ = any(observed.kind != "none" for _, observed in found)
         weight = None if sample_weight is None else check_weights(sample_weight, len(rows))
         self._fit_outputs(rows, found, weight, check_seed(self.random_state))
@@ -184,7 +197,7 @@ class CensoredGaussianProcess(CensoredRegressor):
 
     def predict_mean(self, X: ArrayLike) -> Floats:
         """Return the mean of the latent value, shape (n,) or (n, outputs)."""
-        found = self._fitted().mixture(self._inputs(X)).mean()
+        found = self._fitted().mixture(self._inputs(X)).mean(self.positive)
         return found[:, 0] if self.fitted_.outputs == 1 else found
 
     def sample(self, X: ArrayLike, n_draws: int = 1, random_state: Any = None) -> Floats:
@@ -192,6 +205,7 @@ class CensoredGaussianProcess(CensoredRegressor):
         check_number("n_draws", n_draws, 1, whole=True)
         mixture = self._fitted().mixture(self._inputs(X))
         found = mixture.draw(np.random.RandomState(check_seed(random_state)), int(n_draws))
+        found = np.maximum(found, 0.0) if self.positive else found
         return found[:, 0] if self.fitted_.outputs == 1 else found
 
     def score(
@@ -259,7 +273,7 @@ class CensoredGaussianProcess(CensoredRegressor):
             found = [(np.ones(len(rows), bool), observed)]
         self._check_outputs(rows, found)
         random = np.random.RandomState(check_seed(random_state))
-        filled = complete_mixture(self.fitted_, rows, found, n_draws, random)
+        filled = complete_mixture(self.fitted_, rows, found, n_draws, random, self.positive)
         return filled[:, 0] if self.fitted_.outputs == 1 else filled
 
     def _check_outputs(self, rows: Any, found: list[tuple[Any, Observed]]) -> None:

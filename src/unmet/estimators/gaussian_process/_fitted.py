@@ -125,8 +125,14 @@ class NormalMixture:
     scales: Floats
     shares: Floats
 
-    def mean(self) -> Floats:
-        return self.center
+    def mean(self, positive: bool = False) -> Floats:
+        """Return E Y, shape (rows, outputs), or E max(Y, 0) = μ Φ(μ/σ) + σ φ(μ/σ) of each scale."""
+        if not positive:
+            return self.center
+        center = self.center[..., None]
+        score = center / self.scales
+        density = np.exp(-np.square(score) / 2) / np.sqrt(2 * np.pi)
+        return np.asarray((center * special.ndtr(score) + self.scales * density) @ self.shares)
 
     def below(self, y: Floats) -> tuple[Floats, Floats]:
         """Return P(Y < y) and P(Y ≤ y), shape (rows, outputs)."""
@@ -163,7 +169,8 @@ class CountMixture:
     shapes: Floats | None
     shares: Floats
 
-    def mean(self) -> Floats:
+    def mean(self, positive: bool = False) -> Floats:
+        """Return E Y, shape (rows, outputs); counts are never below zero."""
         return self.means @ self.shares
 
     def at_most(self, k: Floats) -> Floats:

@@ -34,10 +34,11 @@ class FittedForest:
         if lost:
             share = float((reached < lost[-1] - 1e-9).mean())
             told = [round(1 - level, 12) for level in lost] if left else lost
-            bounds = "upper" if left else "lower"
+            end = "lowest" if left else "largest"
             warnings.warn(
                 f"quantiles {sorted(told)} are not identified in up to {share:.0%} of the rows, because too "
-                f"many of their neighbours are censored: the values given there are {bounds} bounds",
+                f"many of their neighbours are censored: they follow a normal law from the {end} of their "
+                "values on",
                 UserWarning,
                 stacklevel=4,
             )
@@ -50,11 +51,12 @@ class CensoredQuantileForest(CensoredRegressor):
 
     The quantile q at level θ solves (1 − θ) Ĝ(q | x) = Σ wᵢ(x) 1{yᵢ > q}, where w are forest weights and Ĝ is
     the weighted Kaplan–Meier estimate of the censoring: each prediction is a Kaplan–Meier estimate of its
-    neighbours. Quantiles never cross, and lie inside the observed values.
+    neighbours. Quantiles never cross.
 
     Assumes that where a row is cut off is independent of its latent value given X. Thresholds are not used
-    beyond telling which rows are censored. A level that the neighbours of a row leave unidentified gets
-    their largest value, and `predict_quantiles` warns.
+    beyond telling which rows are censored. Levels that the neighbours of a row leave unidentified go on from
+    their largest value as those of a normal law, whose spread is the same for all rows: an assumption, and
+    `predict_quantiles` warns. All other quantiles are observed values.
 
     Cost: n_estimators trees of n log n steps per column; a prediction sorts nothing but adds over all n
     training rows. 200 trees on 1,000 rows take about a second, and so do 1,000 predictions.

@@ -2,11 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from unmet.estimators.trees._arrays import Floats, Trees, join, take_trees
 
@@ -16,6 +18,9 @@ _GROWN = 0.632
 _BLOCK = 2**22
 # A level counts as reached if rounding alone stands in its way.
 _ROUNDING = 1e-9
+# Training rows whose neighbours say how far values spread beyond the last that was seen, and the least
+# level that their uncensored neighbours must reach to be asked.
+_ASKED, _LEAST_REACHED = 400, 0.1
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,8 @@ class Neighbours:
     def quantiles(self, X: Floats, wanted: tuple[float, ...]) -> tuple[Floats, Floats]:
         """Return quantiles (rows, K), and for each row the level that its censored rows leave identified.
 
-        A quantile beyond that level is the largest training value that has weight: a lower bound.
+        Beyond that level r, quantiles go on from the largest training value that has weight as those of a
+        normal law would: y_last + spread (Φ⁻¹(θ) − Φ⁻¹(r)).
         """
         found, reached = np.empty((len(X), len(wanted))), np.empty(len(X))
         size = max(1, _BLOCK // len(self.y))
@@ -77,12 +83,35 @@ class Neighbours:
             weights = self.weights(self.trees.leaves(X[rows]))
             levels = self.distribution(weights)
             reached[rows] = levels[:, -1]
-            last = len(self.y) - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
+            last = self.y[_last(weights)]
             for number, level in enumerate(wanted):
                 hit = levels >= level - _ROUNDING
-                place = np.where(hit.any(axis=1), np.argmax(hit, axis=1), last)
-                found[rows, number] = self.y[place]
+                known = hit[:, -1]
+                found[rows, number] = np.where(known, self.y[np.argmax(hit, axis=1)], last)
+                if not known.all():
+                    beyond = ndtri(level) - ndtri(np.maximum(reached[rows][~known], _LEAST_REACHED))
+                    found[rows, number][~known] += self.spread * np.maximum(beyond, 0.0)
         return found, reached
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of the normal law by which quantiles go on beyond the last value.
+
+        The median over training rows of (y_last − q(r/2)) / (Φ⁻¹(r) − Φ⁻¹(r/2)), where r is the level that
+        their uncensored neighbours reach. One number for all rows: few neighbours say little of a tail.
+        """
+        asked = np.unique(np.linspace(0, len(self.y) - 1, _ASKED).astype(int))
+        found: list[Floats] = []
+        size = max(1, _BLOCK // len(self.y))
+        for begin in range(0, len(asked), size):
+            weights = self.weights(self.leaves[asked[begin : begin + size]])
+            levels = self.distribution(weights)
+            reached = np.minimum(levels[:, -1], 1 - _ROUNDING)
+            half = self.y[np.argmax(levels >= reached[:, None] / 2, axis=1)]
+            ratio = (self.y[_last(weights)] - half) / (ndtri(reached) - ndtri(reached / 2))
+            found.append(ratio[reached >= _LEAST_REACHED])
+        ratios = np.concatenate(found)
+        return float(np.median(ratios)) if len(ratios) else float(np.std(self.y))
 
     def out_of_bag(self, grown: NDArray[np.bool_]) -> Floats:
         """Return F̂(yᵢ | xᵢ) of every training row from trees that it did not grow, and without itself."""
@@ -98,6 +127,11 @@ class Neighbours:
             levels = self.distribution(weights)
             found[part] = levels[np.arange(len(part)), part]
         return found
+
+
+def _last(weights: Floats) -> NDArray[np.intp]:
+    """Return the last training row that has weight, shape (rows,)."""
+    return weights.shape[1] - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
 
 
 def grow(
