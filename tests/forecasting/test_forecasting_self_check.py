@@ -8,7 +8,9 @@ from forecasting_toys import make_toy
 
 from unmet.forecasting import SelfCheck
 from unmet.forecasting._grid import make_grid
+from unmet.forecasting._parametric import split_groups
 from unmet.forecasting._self_check import check_itself, lowered_grid
+from unmet.forecasting._shocks import Shocks
 
 KNOWN = SelfCheck(
     reserve=2,
@@ -49,6 +51,17 @@ def test_hidden_rides_are_found_and_more_of_them_than_expected_show(factor: floa
     assert found.ratio == pytest.approx(1 / factor, rel=0.1)
     if factor > 1:
         assert found.error_total == pytest.approx(1.0, abs=0.3)  # twice as many as estimated
+
+
+def test_people_cut_off_from_their_group_are_counted_where_it_ran_out():
+    grid = make_grid(make_toy(places=6, days=21).panel)
+    times = np.random.default_rng(3).integers(0, 3, grid.y.shape).astype(float)
+    city, _ = lowered_grid(grid, {**lowered(grid, 1.0), "ran_out": times.reshape(-1)})
+    # A group that takes the last vehicle lacks (E[S²]/E[S] − 1) / 2 of them on average.
+    np.testing.assert_allclose(split_groups(Shocks(0.1, 0.0, groups=1.5), city), times * grid.known / 4)
+    assert (city.until(48).ran_out == city.ran_out[:, :48]).all()
+    estimated, _ = lowered_grid(grid, lowered(grid, 1.0))
+    assert estimated.ran_out is None
 
 
 def test_a_lowered_panel_of_other_rows_is_refused():

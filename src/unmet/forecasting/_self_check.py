@@ -120,7 +120,7 @@ def check_itself(
 
     Parameters
     ----------
-    lowered : columns y, hidden, exposure and tight, in the order of the panel.
+    lowered : columns y, hidden, exposure, tight and perhaps ran_out, in the order of the panel.
     keep : may keep the model of each turn.
     """
     city, hidden = lowered_grid(grid, lowered)
@@ -168,5 +168,6 @@ def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
         censored=(tight > 0) & grid.known,
         threshold=np.broadcast_to(np.nan, shape),
         unseen=tight,
+        ran_out=matrix("ran_out") if "ran_out" in lowered else None,
     )
     return city, matrix("hidden")

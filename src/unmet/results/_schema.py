@@ -125,6 +125,7 @@ LOWERED = File(
         Column("hidden", "count", "pickups of the vehicles that are held back"),
         Column("exposure", "share", "share of known, open time with more vehicles than are held back"),
         Column("tight", "share", "share of known, open time with vehicles, but none that is for rent"),
+        Column("ran_out", "number", "times that a pickup took the last vehicle for rent", optional=True),
     ),
 )
 ACCOUNT = File(
