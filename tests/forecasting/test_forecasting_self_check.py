@@ -9,7 +9,7 @@ from forecasting_toys import make_toy
 from unmet.forecasting import SelfCheck
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._parametric import split_groups
-from unmet.forecasting._self_check import check_itself, lowered_grid
+from unmet.forecasting._self_check import check_itself, conformal_error, lowered_grid
 from unmet.forecasting._shocks import Shocks
 
 KNOWN = SelfCheck(
@@ -25,11 +25,28 @@ KNOWN = SelfCheck(
 
 def test_ratio_coverage_and_factors_by_hand():
     assert KNOWN.ratio == pytest.approx(191 / 142)
-    assert KNOWN.coverage == 0.5  # the third place hides too few rides to judge by
+    assert KNOWN.coverage_drawn == 0.5  # the third place hides too few rides to judge by
     assert KNOWN.error_total == pytest.approx(np.sqrt(49**2 - 10**2) / 191)
     assert KNOWN.error_places == pytest.approx(np.sqrt(40**2 - 10**2) / 80)
     assert replace(KNOWN, hidden=KNOWN.estimate).error_places == 0.0
     assert set(KNOWN.as_dict()["places"]) == {"A", "B", "C"}
+
+
+def test_intervals_as_shown_carry_what_the_other_places_lack():
+    error = np.sqrt(40**2 - 10**2) / 80  # of B, which misses; A holds
+    low, high = KNOWN.shown
+    assert high[0] == pytest.approx(110 + np.hypot(20, error * 110))
+    assert (low[1], high[1]) == (70, 90)
+    assert KNOWN.coverage == 0.5
+    assert KNOWN.as_dict()["places"]["A"]["estimate"]["q95"] == high[0]
+
+
+def test_the_error_of_one_more_place_holds_nine_times_in_ten():
+    rng = np.random.default_rng(4)
+    held = [conformal_error(drawn[1:]) >= drawn[0] for drawn in rng.lognormal(size=(4000, 50))]
+    assert np.mean(held) == pytest.approx(0.9, abs=0.02)
+    assert conformal_error(np.arange(19.0)) == 17  # the eighteenth of nineteen
+    assert (conformal_error(np.arange(5.0)), conformal_error(np.zeros(0))) == (4, 0)
 
 
 def lowered(grid, factor: float):
