@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unmet.results import Evidence, judge, open_run
+from unmet.results import Evidence, judge, open_run, self_check_words
 
 WELL = Evidence(inferred=0.0, coverage=0.9)
 
@@ -65,6 +65,22 @@ def test_terminal_and_json_say_the_same_and_hide_a_total_below_the_floor(copy: P
     assert data["worst"] == []
     assert not any("gave up" in line or "lost at" in line or "Recent " in line for line in lines)
     assert "rides lost" not in repr(run)
+    assert not any("would be lost" in line for line in lines)  # a plan has no expected loss either
+    assert any(line.startswith("Plan") and "cannot tell how many rides it saves" in line for line in lines)
+
+
+def test_the_self_check_says_what_widened_which_interval(copy: Path):
+    check = {"done": True, "reserve": 2, "hidden": 1000.0, "ratio": 1.05, "coverage": 0.9} | {
+        "estimate": {"mean": 1050.0, "q05": 1010.0, "q95": 1090.0},
+        "coverage_drawn": 0.6,
+        "error": {"total": 0.03, "places": 0.2},
+    }
+    summary = replace(open_run(copy).summary(), self_check=check)
+    [words] = self_check_words(summary)
+    assert "The 90% interval of lost rides is widened by 3% of them for that." in words
+    assert words.endswith("hold at 90% of them, widened by 20% of the estimate; without that at 60%.")
+    without = replace(summary, trust=judge(replace(WELL, known=0.05)))
+    assert "interval of lost rides" not in self_check_words(without)[0]  # there is none to widen
 
 
 @pytest.mark.parametrize(("ratio", "grade"), [(1.05, "A"), (0.8, "B"), (1.4, "C"), (0.3, "D")])

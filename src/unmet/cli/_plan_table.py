@@ -16,8 +16,11 @@ def show_plan(run: Run) -> None:
 
     console = Console(highlight=False)
     plan, moves = run.planned, run.rows("moves")
-    for line in [] if plan is None else plan_sentences(plan):
-        console.print(shown(line))
+    if plan is not None:
+        summary = run.summary()
+        bounds, totals = not summary.total.lost.point, summary.trust.show_total
+        for line in plan_sentences(plan, at_least=bounds, shown=totals):
+            console.print(shown(line))
     if moves:
         table = Table(box=None, padding=(0, 2, 0, 0), title=None)
         table.add_column("from", overflow="fold")

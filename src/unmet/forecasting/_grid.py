@@ -24,6 +24,7 @@ _NO_COVARIATES = {
 
 NO_USE = tuple(_NO_COVARIATES - {*NEEDED, "threshold", "observed", "exposure_low", "exposure_high"})
 _MATRICES = ("y", "exposure", "low", "high", "censored", "threshold", "known", "open")
+_SOMETIMES = ("unseen", "untimed", "ran_out")  # matrices that few grids have
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Grid:
         Rows that ran out at an unknown moment, whose exposure is estimated; None if there is no such row.
     unseen
         Share of the period whose demand is to be estimated; None: the known time without a vehicle.
+    ran_out
+        How often the place ran out in the period, where that was counted; None: it is estimated.
     """
 
     places: NDArray[Any]
@@ -74,6 +77,7 @@ class Grid:
     unseen: Floats | None = None
     bounded: bool = False
     untimed: NDArray[np.bool_] | None = None
+    ran_out: Floats | None = None
 
     @property
     def per_day(self) -> int:
@@ -102,19 +106,15 @@ class Grid:
     def of_places(self, index: NDArray[np.int64]) -> Grid:
         """Return the grid of some places."""
         cut = {name: getattr(self, name)[index] for name in ("places", *_MATRICES)}
-        unseen = None if self.unseen is None else self.unseen[index]
-        untimed = None if self.untimed is None else self.untimed[index]
-        return replace(self, unseen=unseen, untimed=untimed, **cut)
+        cut |= {name: held[index] for name in _SOMETIMES if (held := getattr(self, name)) is not None}
+        return replace(self, **cut)
 
     def until(self, period: int) -> Grid:
         """Return the grid as it was before `period`."""
         cut = {name: getattr(self, name)[:, :period] for name in _MATRICES}
         covariates = {name: values[:period] for name, values in self.covariates.items()}
-        unseen = None if self.unseen is None else self.unseen[:, :period]
-        untimed = None if self.untimed is None else self.untimed[:, :period]
-        return replace(
-            self, ds=self.ds[:period], covariates=covariates, unseen=unseen, untimed=untimed, **cut
-        )
+        cut |= {name: held[:, :period] for name in _SOMETIMES if (held := getattr(self, name)) is not None}
+        return replace(self, ds=self.ds[:period], covariates=covariates, **cut)
 
 
 def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._grid import Grid, allow_time
+from unmet.forecasting._lost_rides import with_error
 from unmet.forecasting._parametric import fit_parametric, look_back
 from unmet.forecasting._past_draws import draw_past
 from unmet.runs import Keep, keep_nothing
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 DRAWS = 200
 _LEAST_OPEN = 50.0  # periods open in the lowered city, for a place whose demand can be learned there
 _LEAST_HIDDEN = 5.0  # expected hidden rides of a place whose interval says something
-_ENDS = (0.05, 0.95)
+_ENDS, _COVERAGE = (0.05, 0.95), 0.9
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class SelfCheck:
     reserve : vehicles of every place that were not for rent.
     places : ids of the places that were compared.
     hidden : rides hidden at each place, a known truth.
-    estimate, low, high : estimate of them and its 90% interval.
+    estimate, low, high : estimate of them and its 90% interval, as drawn.
     total : estimate, low and high of all places together.
     """
 
@@ -54,11 +55,24 @@ class SelfCheck:
         return self.total[0] / hidden if hidden > 0 else None
 
     @property
+    def coverage_drawn(self) -> float | None:
+        """Share of the judged places whose interval, as drawn, holds the hidden rides."""
+        return self._held(self.low, self.high)
+
+    @property
     def coverage(self) -> float | None:
-        """Share of the judged places whose interval holds the hidden rides."""
-        rows = self.judged
-        inside = (self.hidden >= self.low) & (self.hidden <= self.high)
-        return float(inside[rows].mean()) if rows.any() else None
+        """Share of the judged places whose interval, as shown, holds the hidden rides."""
+        return self._held(*self.shown)
+
+    @property
+    def shown(self) -> tuple[Floats, Floats]:
+        """Ends of the intervals of places as a run shows them, with the error that the other places lack."""
+        rows, lacking = self.judged, self._lacking
+        error = np.array(
+            [conformal_error(lacking[rows & (np.arange(len(rows)) != at)]) for at in range(len(rows))]
+        )
+        low, high = with_error(self.low, self.high, self.estimate, error * self.estimate)
+        return np.asarray(low, np.float64), np.asarray(high, np.float64)
 
     @property
     def error_total(self) -> float:
@@ -67,17 +81,21 @@ class SelfCheck:
 
     @property
     def error_places(self) -> float:
-        """Relative error that intervals of places lack to hold 90% of them."""
+        """Relative error that intervals of places lack to hold the hidden rides of 90% of further places."""
+        return conformal_error(self._lacking[self.judged])
+
+    @property
+    def _lacking(self) -> Floats:
+        return lacking_error(self.hidden, self.estimate, self.low, self.high)
+
+    def _held(self, low: Floats, high: Floats) -> float | None:
         rows = self.judged
-        if not rows.any():
-            return 0.0
-        lacking = lacking_error(self.hidden[rows], self.estimate[rows], self.low[rows], self.high[rows])
-        return float(np.quantile(lacking, 0.9, method="inverted_cdf"))
+        return float(((self.hidden >= low) & (self.hidden <= high))[rows].mean()) if rows.any() else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content of self_check.json."""
         mean, low, high = self.total
-        columns = zip(self.places, self.hidden, self.estimate, self.low, self.high)
+        columns = zip(self.places, self.hidden, self.estimate, *self.shown)
         return {
             "done": True,
             "reserve": self.reserve,
@@ -85,6 +103,7 @@ class SelfCheck:
             "estimate": {"mean": mean, "q05": low, "q95": high},
             "ratio": self.ratio,
             "coverage": self.coverage,
+            "coverage_drawn": self.coverage_drawn,
             "places_judged": int(self.judged.sum()),
             "error": {"total": self.error_total, "places": self.error_places},
             "places": {
@@ -104,6 +123,18 @@ def lacking_error(hidden: Any, mean: Any, low: Any, high: Any) -> Floats:
     return np.asarray(np.sqrt(beyond) / np.maximum(mean, 1e-9), np.float64)
 
 
+def conformal_error(lacking: Floats) -> float:
+    """Return the error with which the interval of one more place holds with a chance of 90%.
+
+    Places are taken to be exchangeable: it is the ⌈0.9 (n + 1)⌉-th of the n errors that intervals lack, or
+    the largest where there are fewer than nine.
+    """
+    if not len(lacking):
+        return 0.0
+    rank = min(len(lacking), int(np.ceil(_COVERAGE * (len(lacking) + 1) - 1e-9)))
+    return float(np.sort(lacking)[rank - 1])
+
+
 def check_itself(
     grid: Grid,
     lowered: Mapping[str, Any],
@@ -120,7 +151,7 @@ def check_itself(
 
     Parameters
     ----------
-    lowered : columns y, hidden, exposure and tight, in the order of the panel.
+    lowered : columns y, hidden, exposure, tight and perhaps ran_out, in the order of the panel.
     keep : may keep the model of each turn.
     """
     city, hidden = lowered_grid(grid, lowered)
@@ -168,5 +199,6 @@ def lowered_grid(grid: Grid, lowered: Mapping[str, Any]) -> tuple[Grid, Floats]:
         censored=(tight > 0) & grid.known,
         threshold=np.broadcast_to(np.nan, shape),
         unseen=tight,
+        ran_out=matrix("ran_out") if "ran_out" in lowered else None,
     )
     return city, matrix("hidden")

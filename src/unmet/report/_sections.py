@@ -109,18 +109,19 @@ def _forecast(data: ReportData) -> dict[str, Any]:
 def _plan(data: ReportData) -> dict[str, Any]:
     plan, known_lost = data.summary.plan, data.summary.total.lost.point
     shown = data.summary.trust.show_total
+    losses = shown or not known_lost  # lower bounds are always given
     stock = None if plan is None else plan.usual_vehicles
     drawn = None
-    if len(data.fleet) > 1:
+    if len(data.fleet) > 1 and losses:
         rows = tables.thinned(tables.near_fleet(data))
         drawn = pair(lambda width, kind: fleet_figure(rows, width, kind, stock))
     return {
-        "plan_words": None if plan is None else if_no_van_came(plan, at_least=not known_lost),
+        "plan_words": None if plan is None else if_no_van_came(plan, at_least=not known_lost, shown=shown),
         "recent_days": recent_days(plan.day) if plan and plan.day and known_lost and shown else None,
         "fleet_pair": drawn,
         "plan_table": tables.plan_table(data),
         "moves_table": tables.moves_table(data),
-        "fleet_table": tables.fleet_table(data),
+        "fleet_table": tables.fleet_table(data) if losses else None,
         "targets": targets_played(data.summary.truth),
     }
 

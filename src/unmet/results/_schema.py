@@ -125,6 +125,7 @@ LOWERED = File(
         Column("hidden", "count", "pickups of the vehicles that are held back"),
         Column("exposure", "share", "share of known, open time with more vehicles than are held back"),
         Column("tight", "share", "share of known, open time with vehicles, but none that is for rent"),
+        Column("ran_out", "number", "times that a pickup took the last vehicle for rent", optional=True),
     ),
 )
 ACCOUNT = File(
@@ -239,8 +240,12 @@ SELF_CHECK = File(
         *(Part(part.name, part.kind, part.meaning, optional=True) for part in _HIDDEN),
         Part("ratio", "number", "estimate / hidden", optional=True),
         Part(
-            "coverage", "number", "share of places whose 90% interval holds their hidden rides", optional=True
+            "coverage",
+            "number",
+            "share of places whose 90% interval holds their hidden rides, with the error that others add",
+            optional=True,
         ),
+        Part("coverage_drawn", "number", "the same before an error is added", optional=True),
         Part("places_judged", "number", "places with enough hidden rides to judge by", optional=True),
         Part("error", "object", "relative errors added to the intervals of lost rides", optional=True),
         Part("places", "object", "the same for each place", optional=True, each=_HIDDEN),

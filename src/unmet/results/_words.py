@@ -115,8 +115,7 @@ def sentences(summary: Summary) -> list[str]:
     found += [*intervals_hold(summary), *inferred(summary), *truth(summary)]
     if summary.plan is None:
         return found
-    planned = plan_sentences(summary.plan, at_least=not summary.total.lost.point)
-    return found + (planned if shown else planned[:1])  # what recent days lost is a total too
+    return found + plan_sentences(summary.plan, at_least=not summary.total.lost.point, shown=shown)
 
 
 def headline(summary: Summary) -> str:
@@ -256,14 +255,18 @@ def self_check_words(summary: Summary) -> list[str]:
         f"{number(found['hidden'], 0)} rides that really happened; the run finds about {about(guess)} of "
         f"them ({between(guess)})."
     )
+    of_total, of_places = ((found.get("error") or {}).get(name, 0.0) for name in ("total", "places"))
+    # Without a total there is no interval of it to widen.
+    if of_total > 0.005 and summary.trust.show_total:
+        said += f" The 90% interval of lost rides is widened by {percent(of_total, 0)} of them for that."
     if known(found.get("coverage")):
-        said += f" Its 90% intervals hold at {percent(found['coverage'], 0)} of the places."
-    error = [(found.get("error") or {}).get(name, 0.0) for name in ("total", "places")]
-    if max(error) > 0.005:
-        said += (
-            f" So intervals of lost rides carry a further error of {percent(error[0], 0)} in total and of "
-            f"{percent(error[1], 0)} at a place."
-        )
+        said += f" The 90% intervals of single places hold at {percent(found['coverage'], 0)} of them"
+        if of_places > 0.005 and known(found.get("coverage_drawn")):
+            said += (
+                f", widened by {percent(of_places, 0)} of the estimate; without that at "
+                f"{percent(found['coverage_drawn'], 0)}"
+            )
+        said += "."
     return [said]
 
 
@@ -315,22 +318,28 @@ def not_here(summary: Summary) -> list[str]:
     return found
 
 
-def plan_sentences(plan: PlanFigures, *, at_least: bool = False) -> list[str]:
+def plan_sentences(plan: PlanFigures, *, at_least: bool = False, shown: bool = True) -> list[str]:
     """Return the day planned for, what the plan saves, and what recent days like it lost.
 
     Parameters
     ----------
     at_least : demand is known only from below; then nobody knows what recent days lost.
+    shown : whether the run gives totals of lost rides; what a plan loses and recent days lost are some too.
     """
     when = "Plan" if plan.day is None else f"Plan for {day_in_words(plan.day)}"
     stock = f"{counted(plan.vehicles, 'vehicle')} at {counted(plan.places, 'place')}"
-    found = [f"{when}: {stock}. {if_no_van_came(plan, at_least=at_least)}"]
-    past = None if plan.day is None or at_least else recent_days(plan.day)
+    found = [f"{when}: {stock}. {if_no_van_came(plan, at_least=at_least, shown=shown)}"]
+    past = None if plan.day is None or at_least or not shown else recent_days(plan.day)
     return found if past is None else [*found, past]
 
 
-def if_no_van_came(plan: PlanFigures, *, at_least: bool = False) -> str:
-    """Return the lost rides of the planned day with the usual stock and with the plan."""
+def if_no_van_came(plan: PlanFigures, *, at_least: bool = False, shown: bool = True) -> str:
+    """Return the lost rides of the planned day with the usual stock and with the plan.
+
+    A lower bound rests on rides that were seen, so it is given even where no total is.
+    """
+    if not (shown or at_least):
+        return "These data cannot tell how many rides it saves: use it to compare places."
     usual, target = (number(lost, plan.digits) for lost in (plan.lost_usual, plan.lost_target))
     word = "at least" if at_least else "about"
     return (

@@ -34,6 +34,7 @@ def test_counts_and_time_by_hand(con):
     assert (first["unique_id"], first["y"], first["hidden"]) == ("A", 1, 2)
     assert first["exposure"] == pytest.approx(25 / 60)
     assert first["tight"] == pytest.approx(20 / 60)
+    assert first["ran_out"] == 1  # at minute 10 two of three were left
 
 
 @pytest.mark.parametrize("hubs", [None, {"A": "north", "B": "north"}])

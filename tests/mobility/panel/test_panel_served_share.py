@@ -33,10 +33,19 @@ def test_the_share_that_refuses_a_vehicle_is_found(share: float):
 def test_those_who_refuse_one_vehicle_may_refuse_others():
     more = np.arange(LEVELS)
     true = 1 - np.cumprod((0.6 + 0.15 * more) / (1 + 0.15 * more))
-    true[-1] = 1.0  # many
+    true /= true[-1]
     found = fit_served(*city(true))
     assert found == pytest.approx(true, abs=0.08)
     assert found[1] < 1 - (1 - found[0]) ** 2 - 0.02
+
+
+def test_a_share_that_grows_up_to_many_vehicles_is_given_relative_to_many():
+    more = np.arange(LEVELS)
+    true = 1 - np.cumprod((0.87 + more) / (1 + more))  # as in the Bay Area
+    true /= true[-1]
+    found = fit_served(*city(true))
+    assert found == pytest.approx(true, abs=0.1)
+    assert found[7] < 0.93  # eight vehicles are not many yet
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3])

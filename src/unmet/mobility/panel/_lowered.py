@@ -26,17 +26,17 @@ _ENOUGH_SHARE, _ENOUGH_RIDES, _TOO_MANY = 0.1, 300, 0.5
 _BATCHES_LOOKED_AT = 4  # to choose the reserve
 _EMPTY_TABLE = """
     CREATE OR REPLACE TABLE _lowered (no INTEGER, start BIGINT, y INTEGER, hidden INTEGER,
-                                      open_s INTEGER, tight_s INTEGER, known_s INTEGER)"""
+                                      open_s INTEGER, tight_s INTEGER, known_s INTEGER, ran_out DOUBLE)"""
 # A hub is the sum of its stations, each weighted by its mean number of pickups, as in `_hub_rows`.
 _OF_HUBS = """
     SELECT hub AS unique_id, start, sum(y) AS y, sum(hidden) AS hidden, sum(w * open_s) AS open_s,
-           sum(w * tight_s) AS tight_s, sum(w * known_s) AS known_s
+           sum(w * tight_s) AS tight_s, sum(w * known_s) AS known_s, sum(ran_out) AS ran_out
     FROM _lowered JOIN _places USING (no) JOIN {members} USING (place)
     JOIN (SELECT no, (1000000 * sum(y + hidden) // count(*))::HUGEINT + 1 AS w FROM _lowered GROUP BY no)
         USING (no)
     GROUP BY hub, start"""
 _OF_STATIONS = """
-    SELECT place AS unique_id, start, y, hidden, open_s, tight_s, known_s
+    SELECT place AS unique_id, start, y, hidden, open_s, tight_s, known_s, ran_out
     FROM _lowered JOIN _places USING (no)"""
 
 
@@ -54,7 +54,8 @@ def write_lowered(
     Columns: ``unique_id``, ``ds``; ``y``, pickups while more than `reserve` vehicles stood; ``hidden``,
     pickups while 1 to `reserve` stood; ``exposure`` and ``tight``, the shares of known, open time with more
     than `reserve` vehicles and with 1 to `reserve`, each moment weighted by the chance that a request was
-    served (see :func:`measure_served`). Really empty time is part of neither.
+    served (see :func:`measure_served`); ``ran_out``, pickups that left `reserve` vehicles, each weighted by
+    the chance that the next request takes one of these. Really empty time is part of neither share.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def write_lowered(
         CREATE OR REPLACE TABLE lowered AS
         SELECT unique_id, make_timestamp(start * 1000000) AS ds, y::INTEGER AS y, hidden::INTEGER AS hidden,
                open_s::DOUBLE / nullif(known_s, 0)::DOUBLE AS exposure,
-               tight_s::DOUBLE / nullif(known_s, 0)::DOUBLE AS tight
+               tight_s::DOUBLE / nullif(known_s, 0)::DOUBLE AS tight, ran_out
         FROM ({rows}) ORDER BY unique_id, ds;
         DROP TABLE _lowered""")
     return reserve
@@ -139,4 +140,5 @@ def _sums(
         "open_s": seconds(stands & (found.level > reserve), chance),
         "tight_s": seconds(stands & (found.level > 0) & (found.level <= reserve), chance),
         "known_s": seconds(inside & (found.state <= EMPTY)),
+        "ran_out": count(pickup & (before == reserve + 1)) * served[min(reserve, len(served)) - 1],
     }

@@ -13,22 +13,24 @@ from unmet.mobility.panel._events import EDGE, PICKUP
 from unmet.mobility.panel._inferred_stock import FROM_COUNTS
 from unmet.mobility.panel._ledger import Ledger
 
-LEVELS = 12  # stock from which on vehicles are many
+LEVELS = 20  # stock from which on vehicles are many
 _ROWS = 300_000  # hours of places to look at
-_ROUNDS = 6
+_ROUNDS = 20  # at most
 _OF_CELL, _OF_CITY = 5.0, 10.0  # rides added to each cell of a place, and to each day of the city
 _LEAST_SPREAD = 0.01
 _CLEAR_GAIN = 5.0  # in log-likelihood
-_SHARES, _TIES = np.linspace(0.0, 0.9, 91), np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5])
+_SHARES = np.linspace(0.0, 0.95, 96)
+_TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0])
 
 
 def measure_served(ledger: Ledger, zone: str) -> np.ndarray:
     """Return the chance that a request is served while n vehicles stand, n = 1 … `LEVELS`.
 
     One vehicle is refused with chance φ, and all n of them with chance Π (φ + kτ) / (1 + kτ) over k < n: the
-    second is refused more likely by those who refused the first. The rate of a place is that of its hour of
-    the day (working days and weekends apart), times the level of the city on that day, times that of the
-    place on that day; all three follow from pickups and time, weighted by the chance to be served. Given
+    second is refused more likely by those who refused the first. The chance to be served is given relative to
+    that of `LEVELS` vehicles, which stand for many. The rate of a place is that of its hour of the day
+    (working days and weekends apart), times the level of the city on that day, times that of the place on
+    that day; all three follow from pickups and time, weighted by the chance to be served. Given
     these rates, φ and τ make the pickups at each stock likeliest. Without a clear gain, and where nothing
     tells the stock of a moment, everybody is served.
     """
@@ -57,7 +59,7 @@ def fit_served(time: np.ndarray, rides: np.ndarray, cell: np.ndarray, day: np.nd
     cells, days = int(cell.max()) + 1, int(day.max()) + 1
     share, tie, more = np.meshgrid(_SHARES, _TIES, np.arange(time.shape[1]), indexing="ij")
     curves = 1 - np.cumprod((share + more * tie) / (1 + more * tie), axis=-1)
-    curves[..., -1] = 1.0  # the last level stands for many vehicles
+    curves /= curves[..., -1:]  # the last level stands for many vehicles
     curves = curves.reshape(-1, time.shape[1])
     best = curves[0]  # nobody is refused
     for _ in range(_ROUNDS):
@@ -65,7 +67,9 @@ def fit_served(time: np.ndarray, rides: np.ndarray, cell: np.ndarray, day: np.nd
         expected = np.einsum("pnt,pt->n", time, rate)
         # Pickups at each stock out of all pickups: the height of the rates moves with the curve.
         fit = np.log(curves) @ counts - counts.sum() * np.log(np.maximum(curves @ expected, 1e-12))
-        best, gain = curves[fit.argmax()], fit.max() - fit[0]
+        before, best, gain = best, curves[fit.argmax()], fit.max() - fit[0]
+        if (best == before).all():
+            break
     return best if gain > _CLEAR_GAIN else curves[0]
 
 
