@@ -117,16 +117,16 @@ class Storm:
         self._thread.join()
 
     def _blow(self) -> None:
-        began, number, restarted = time.monotonic(), 0, False
+        began, number = time.monotonic(), 0
         workers = [name for name in self._processes._names if name != "scheduler"]
         kill: Callable[[str], None] = self._processes.kill
         while not self._over.wait(self._every):
             name = workers[number % len(workers)]
-            if self._processes.cpu(name) < self._spare:
-                continue
-            number += 1
-            if not restarted and time.monotonic() - began >= self._at:
-                restarted = True
+            if "scheduler" not in self.killed and time.monotonic() - began >= self._at:
                 name = "scheduler"
+            elif self._processes.cpu(name) < self._spare:
+                continue
+            else:
+                number += 1
             kill(name)
             self.killed.append(name)

@@ -86,6 +86,8 @@ def trip_files(folder: Path, form: str, districts: int) -> list[Path]:
 
 
 def files(folder: Path, kind: str, districts: int) -> list[Path]:
-    """Return the files of status or stations of the first districts."""
+    """Return the files of status or stations of the first districts; status may be Parquet."""
     ending = "json" if kind == "stations" else "csv"
+    if (folder / f"{kind}-00.parquet").exists():
+        ending = "parquet"
     return [folder / f"{kind}-{number:02d}.{ending}" for number in range(districts)]

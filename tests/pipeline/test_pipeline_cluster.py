@@ -134,7 +134,7 @@ def test_a_storm_changes_no_byte(town: dict[str, Any], alone: dict[str, bytes], 
     """Workers are killed again and again, and the scheduler once, while a run goes on."""
     from benchmarks.cluster.processes import Processes, Storm
 
-    with Processes(2) as processes, Storm(processes, 3.0, 6.0, spare=8.0) as storm:
+    with Processes(2) as processes, Storm(processes, 3.0, 6.0, spare=3.5) as storm:
         found = unmet.run(**town, output=tmp_path / "out", progress=False, cluster=processes.address)
     assert storm.killed.count("scheduler") == 1
     assert len(storm.killed) >= 3

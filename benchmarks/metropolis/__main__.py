@@ -1,6 +1,7 @@
 """`python -m benchmarks.metropolis --places N --days D`: what each step and stage of `unmet run` costs.
 
 A simulated city is written as plain files and read back. The city is kept in `--data` for the next time.
+Then the estimates are held against the truth of the city, and the page is opened in a browser.
 """
 
 import argparse
@@ -11,8 +12,11 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from benchmarks.metropolis.page import open_page
+from benchmarks.metropolis.truth import compare, words
 
 _CITY = """
 import sys
@@ -41,6 +45,10 @@ def main() -> int:
     parser.add_argument("--demand", type=float, default=2.4, help="mean requests per place and hour")
     parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--data", type=Path, help="folder for the city, kept; default: a temporary one")
+    parser.add_argument("--keep", type=Path, help="folder for the run, kept; default: a temporary one")
+    parser.add_argument(
+        "--again", action="store_true", help="look at the run in --keep once more, run nothing"
+    )
     parser.add_argument("--output", type=Path, help="file for the figures as JSON")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="unmet-bench-") as temporary:
@@ -50,8 +58,10 @@ def main() -> int:
             given = [str(chosen.places), str(chosen.days), str(chosen.demand), str(city)]
             subprocess.run([sys.executable, "-c", _CITY, *given], check=True)
         rides = json.loads((city / "city.json").read_text())["rides"]
-        costs = measure(city, Path(temporary) / "out", chosen.jobs)
-        page = (Path(temporary) / "out" / "report.html").stat().st_size
+        run = chosen.keep or Path(temporary) / "out"
+        costs = read_costs(run, []) if chosen.again else measure(city, run, chosen.jobs)
+        page = (run / "report.html").stat().st_size
+        found, opened = compare(run, city), open_page(run / "report.html")
     rows = chosen.places * chosen.days * 24
     steps = [one for one in costs if not one.name.startswith(" ")]
     both = (sum(one.seconds for one in steps), sum(one.cpu for one in steps))
@@ -61,8 +71,16 @@ def main() -> int:
     for one in [*costs, whole]:
         per_row = 1e6 * one.cpu / rows
         print(f"{one.name:24}{one.seconds:10.1f}{one.cpu:10.1f}{per_row:10.2f}{one.peak / 1e9:10.2f}")
+    print("\n".join(words(found)))
+    if opened is not None:
+        print(
+            f"the page opens in {opened.seconds:.2f} s, at a quarter of the speed in {opened.slow:.2f} s; "
+            f"{opened.places - len(opened.missing):,} of {opened.places:,} places found, "
+            f"{1000 * opened.find:.0f} ms each"
+        )
     if chosen.output is not None:
         figures = {"places": chosen.places, "days": chosen.days, "rides": rides, "page": page}
+        figures |= {"truth": found, "opened": None if opened is None else asdict(opened)}
         chosen.output.write_text(json.dumps({**figures, "costs": [vars(one) for one in [*costs, whole]]}))
     return 0
 
@@ -82,6 +100,11 @@ def measure(city: Path, output: Path, jobs: int) -> list[Cost]:
         watcher.join()
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
+    return read_costs(output, seen)
+
+
+def read_costs(output: Path, seen: list[tuple[float, int]]) -> list[Cost]:
+    """Return the costs of steps and stages that a run noted, with the most memory that was seen meanwhile."""
     costs = []
     for line in (output / "log.jsonl").read_text().splitlines():
         entry = json.loads(line)
