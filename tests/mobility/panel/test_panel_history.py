@@ -10,7 +10,8 @@ from unmet.mobility import build_panel
 HOURS = 6
 PLACES = ("A", "B")
 COLUMNS = (
-    "unique_id ds y censored exposure threshold supply returns deliveries removals stock_start stock_end"
+    "unique_id ds y censored exposure threshold supply returns deliveries removals stock_start stock_end "
+    "observed"
 )
 
 # Rides happen in even seconds and moves in odd ones: a feed cannot tell apart what falls into one second.
@@ -70,6 +71,12 @@ def history(opening, wanted, moved):
     return world
 
 
+def apart(wanted, moved):
+    """Return the moves that no ride within a minute explains: the clock of a feed may be off by so much."""
+    rides = [end for t, start, to, d in wanted for end in ((start, t), (to, t + d))]
+    return [move for move in moved if all(p != move[1] or abs(t - move[0]) > 60 for p, t in rides)]
+
+
 def truth(world, row):
     start = int((row["ds"] - EPOCH).total_seconds())
     inside = range(start, start + 3600)
@@ -84,10 +91,12 @@ def truth(world, row):
 @often
 @given(openings, demands, moves)
 def test_panel_from_events_is_exact(con, opening, wanted, moved):
-    world = history(opening, wanted, moved)
+    world = history(opening, wanted, apart(wanted, moved))
     panel = rows(con, world)
     assert len(panel) >= 2
     for row in panel:
+        if row["observed"] < 1:  # nothing was heard of both places for too long
+            continue
         start, served, latent, brought, taken = truth(world, row)
         empty = world.empty_seconds(row["unique_id"], start, min(start + 3600, world.seconds))
         assert row["y"] == served
