@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import numpy as np
 
 from benchmarks.environment import ROOT
 from benchmarks.stockouts.cities import CITIES, opened
 from unmet.forecasting._grid import make_grid
-from unmet.forecasting._self_check import check_itself, lacking_error
+from unmet.forecasting._lost_rides import with_error
+from unmet.forecasting._self_check import SelfCheck, check_itself
 from unmet.mobility import build_panel, lowered_columns, read_panel, write_panel
 
 
@@ -26,6 +26,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     for city in options.cities or CITIES:
+        checks: list[SelfCheck] = []
         with opened(city, options.data) as (con, settings), TemporaryDirectory() as folder:
             for reserve in options.reserve:
                 build_panel(con, **settings, reserve=reserve)
@@ -33,19 +34,26 @@ def main() -> None:
                 grid = make_grid(panel, never_available="keep")
                 found = check_itself(grid, lowered_columns(con), reserve, 0)
                 mean, low, high = found.total
-                rows = found.judged
-                lacking = lacking_error(
-                    *(part[rows] for part in (found.hidden, found.estimate, found.low, found.high))
-                )
-                others = [
-                    np.quantile(np.delete(lacking, at), 0.9, method="higher") for at in range(len(lacking))
-                ]
                 print(
                     f"{city:11} c = {reserve}: hidden {found.hidden.sum():8,.0f}, estimate {mean:8,.0f} "
-                    f"({low:,.0f}–{high:,.0f}), ratio {found.ratio:.3f}, places held "
-                    f"{found.coverage:.0%} of {rows.sum()}, {np.mean(lacking <= others):.0%} when widened",
+                    f"({low:,.0f}–{high:,.0f}), ratio {found.ratio:.3f}, intervals of {found.judged.sum()} "
+                    f"places held: {found.coverage_drawn:.0%} as drawn, {found.coverage:.0%} as shown",
                     flush=True,
                 )
+                checks.append(found)
+        # Real stock-outs leave no vehicle at all, so an error must hold where fewer vehicles stand.
+        for fewer, more in pairwise(checks):
+            print(
+                f"{city:11} c = {fewer.reserve} with the error of c = {more.reserve}: places held "
+                f"{held_with(fewer, more.error_places):.0%}",
+                flush=True,
+            )
+
+
+def held_with(found: SelfCheck, error: float) -> float:
+    """Return the share of judged places whose interval holds with a relative error."""
+    low, high = with_error(found.low, found.high, found.estimate, error * found.estimate)
+    return float(((found.hidden >= low) & (found.hidden <= high))[found.judged].mean())
 
 
 if __name__ == "__main__":

@@ -93,6 +93,7 @@ CITIES: dict[str, Callable[[duckdb.DuckDBPyConnection, Path], Options]] = {
     "2019": _year,
     "bay": _bay,
     "violating": _violating,
+    "choosy": lambda con, data: _simulated(con, data, feed=True, refusal=0.4),
     "worn": lambda con, data: _worn(con, data, feed=True),
     "worn-ids": lambda con, data: _worn(con, data, feed=False),
 }

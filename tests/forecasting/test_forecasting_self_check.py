@@ -76,6 +76,8 @@ def test_people_cut_off_from_their_group_are_counted_where_it_ran_out():
     city, _ = lowered_grid(grid, {**lowered(grid, 1.0), "ran_out": times.reshape(-1)})
     # A group that takes the last vehicle lacks (E[S²]/E[S] − 1) / 2 of them on average.
     np.testing.assert_allclose(split_groups(Shocks(0.1, 0.0, groups=1.5), city), times * grid.known / 4)
+    seen = replace(city, groups=1.2)  # pickups within a minute tell of smaller groups
+    np.testing.assert_allclose(split_groups(Shocks(0.1, 0.0, groups=1.5), seen), times * grid.known / 10)
     assert (city.until(48).ran_out == city.ran_out[:, :48]).all()
     estimated, _ = lowered_grid(grid, lowered(grid, 1.0))
     assert estimated.ran_out is None

@@ -272,6 +272,10 @@ def test_a_run_that_nobody_can_trust_shows_no_total(copy: Path):
     assert "Grade D, no total: stock was guessed from ride counts in 100% of the rows." in first
     assert about(lost) not in first
     assert "gave up" not in first
+    plan = page[page.index('<section id="plan"') :]
+    assert "These data cannot tell how many rides it saves" in plan
+    assert "would be lost" not in plan
+    assert 'id="table-fleet"' not in plan
 
 
 def test_nothing_lost_in_two_days_is_a_report_too(tmp_path: Path):

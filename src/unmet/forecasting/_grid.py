@@ -57,6 +57,8 @@ class Grid:
         Share of the period whose demand is to be estimated; None: the known time without a vehicle.
     ran_out
         How often the place ran out in the period, where that was counted; None: it is estimated.
+    groups
+        Size of groups that set out together, as pickups within a minute tell it; None: nobody looked.
     """
 
     places: NDArray[Any]
@@ -78,6 +80,7 @@ class Grid:
     bounded: bool = False
     untimed: NDArray[np.bool_] | None = None
     ran_out: Floats | None = None
+    groups: float | None = None
 
     @property
     def per_day(self) -> int:
@@ -212,6 +215,7 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
         unused=unused,
         bounded=panel.about.get("inferred_from") == FROM_COUNTS,
         untimed=untimed,
+        groups=_groups(panel.about.get("groups")),
     )
     never = places[(grid.exposure.sum(axis=1) <= 0)]
     if len(never) and never_available == "raise":
@@ -222,6 +226,19 @@ def make_grid(panel: Any, *, never_available: str = "raise") -> Grid:
     if len(never) == len(places):
         raise ValueError("no place ever had any supply: check the exposure of the panel")
     return grid
+
+
+def _groups(told: Any) -> float | None:
+    """Return the size of groups that a panel tells, or raise ValueError."""
+    if told is None:
+        return None
+    try:
+        size = float(told)
+    except ValueError:
+        size = np.nan
+    if not 1 <= size < np.inf:
+        raise ValueError(f"panel has groups of {told!r} people: build it with `unmet panel`")
+    return size
 
 
 def at_worst(grid: Grid) -> Grid:

@@ -244,13 +244,15 @@ def split_groups(shocks: Shocks, grid: Grid) -> Floats:
     crosses a level overshoots it by (E[S²]/E[S] − 1) / 2 on average, and E[S²]/E[S] is `groups`. The place
     ran out once, and again for each vehicle that came back and found it empty: of the other y − 1 about half
     came back in the period, and a share 1 − exposure of these found it empty. Where it was counted how often
-    the place ran out, that number is taken.
+    the place ran out, that number is taken. Counts vary for other reasons too, so groups are no larger than
+    those that set out together.
     """
+    lacking = (min(shocks.groups, shocks.groups if grid.groups is None else grid.groups) - 1) / 2
     if grid.ran_out is not None:
-        return grid.ran_out * ((shocks.groups - 1) / 2)
+        return grid.ran_out * lacking
     ran_out = grid.censored & (grid.y > 0) & (grid.exposure > 0) & (grid.exposure < 1)
     times = 1 + (grid.y - 1) * (1 - grid.exposure) / 2
-    return np.where(ran_out, times * (shocks.groups - 1) / 2, 0.0)
+    return np.where(ran_out, times * lacking, 0.0)
 
 
 def look_ahead(model: Parametric, past: Past, first: int, last: int, every: int) -> tuple[Floats, Floats]:

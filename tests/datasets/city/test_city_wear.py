@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unmet.datasets.city import make_city
+from unmet.mobility import build_panel, connect, read_stations, read_status, read_trips
 
 SIZE = {"days": 28, "seed": 3}
 
@@ -39,7 +40,29 @@ def test_vans_leave_at_the_hours_given():
     assert (clock >= 13).any()
 
 
-@pytest.mark.parametrize("wrong", [{"broken": 0.9}, {"retiring": 2.0}, {"van_hours": (24,)}])
+def test_some_do_not_want_the_only_vehicle():
+    city, plain = make_city("village", refusal=0.4, **SIZE), make_city("village", **SIZE)
+    truth = city.truth
+    assert (truth.served == truth.latent - truth.lost - truth.spilled_out + truth.spilled_in).all()
+    assert (truth.refused <= truth.lost).all()
+    assert 0.01 < truth.refused.sum() / truth.latent.sum() < 0.2
+    assert not plain.truth.refused.any()
+    assert (truth.latent == plain.truth.latent).all()
+
+
+def test_a_panel_tells_how_many_do_not_want_the_only_vehicle(tmp_path):
+    city = make_city("village", days=42, seed=3, refusal=0.4)
+    city.write(tmp_path, snapshots=None)
+    with connect() as con:
+        read_stations(con, tmp_path / "station_information.json")
+        read_trips(con, tmp_path / "trips.csv.gz", zone=city.settings.zone)
+        read_status(con, tmp_path / "station_status_events.csv.gz")
+        assert build_panel(con, zone=city.settings.zone).refusal == pytest.approx(0.4, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"broken": 0.9}, {"retiring": 2.0}, {"van_hours": (24,)}, {"refusal": 1.0}]
+)
 def test_impossible_wear_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         make_city("village", days=1, **wrong)

@@ -120,6 +120,7 @@ def make_city(
     retiring: float = 0.0,
     van_hours: tuple[int, ...] = (2,),
     fronts: float = 0.0,
+    refusal: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> City:
     """Simulate a city: demand, vehicles that move with rides, and the stock-outs that follow.
@@ -169,6 +170,7 @@ def make_city(
         retiring=retiring,
         van_hours=tuple(van_hours),
         fronts=fronts,
+        refusal=refusal,
     )
     map_, hours = make_map(settings), make_hours(settings)
     sky = make_weather(settings, hours) if settings.weather else None

@@ -15,6 +15,7 @@ _PARTS = (
     "destinations",
     "workshop",
     "fronts",
+    "refusal",
 )
 
 

@@ -62,6 +62,9 @@ class CitySettings:
         Local hours at which the vans leave.
     fronts : float
         Expected storms and crowds per thirty days that move through the city.
+    refusal : float
+        Chance that a request does not want the only vehicle there; n vehicles are all refused with the n-th
+        power of it.
     """
 
     places: int
@@ -86,6 +89,7 @@ class CitySettings:
     retiring: float = 0.0
     van_hours: tuple[int, ...] = (2,)
     fronts: float = 0.0
+    refusal: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("places", "days", "seed", "vehicles"):
@@ -110,6 +114,7 @@ class CitySettings:
         _require(0 <= self.events <= 1000, f"events must lie in [0, 1000] per thirty days, got {self.events}")
         _require(0 <= self.fronts <= 1000, f"fronts must lie in [0, 1000] per thirty days, got {self.fronts}")
         _require(0 <= self.broken <= 0.5, f"broken must be a share in [0, 0.5], got {self.broken}")
+        _require(0 <= self.refusal < 1, f"refusal must be a chance in [0, 1), got {self.refusal}")
         _require(0 <= self.retiring <= 1, f"retiring must be a share in [0, 1], got {self.retiring}")
         _require(
             len(self.van_hours) > 0 and set(self.van_hours) <= set(range(24)),

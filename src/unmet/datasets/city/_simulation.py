@@ -45,6 +45,8 @@ class Outcome:
         Place of each vehicle at the start.
     workshop : array (K, 3)
         Place, second and change of the stock when a vehicle breaks, is mended or retires.
+    refused : array (N,)
+        Whether the request found a vehicle and did not want it.
     """
 
     second: np.ndarray
@@ -55,6 +57,7 @@ class Outcome:
     moves: np.ndarray
     home: np.ndarray
     workshop: np.ndarray
+    refused: np.ndarray
 
 
 def simulate(
@@ -69,7 +72,8 @@ def simulate(
     """Run the city. A place changes its stock at most once per second: a second change waits.
 
     A request takes the vehicle that has stood longest. Without a vehicle it is lost or, with spill, goes to
-    the nearest of four neighbours that has one, with chance exp(−distance / walk). A return without a free
+    the nearest of four neighbours that has one, with chance exp(−distance / walk). Where n vehicles stand,
+    a request wants none of them with chance refusal ** n, and is lost. A return without a free
     dock rides on to the nearest place that has one. A vehicle that breaks when it is returned keeps its dock
     until it is mended; one that retires leaves the street. ``targets`` gives the hours at which vans
     leave and what they aim for; by default they aim for ``fleet.target`` at ``settings.van_hours``.
@@ -81,6 +85,9 @@ def simulate(
     goal = array("i", requests.destination.tobytes())
     ride = array("i", requests.ride.tobytes())
     patience = array("d", generator(settings.seed, "spill").random(count).tobytes())
+    refusal = settings.refusal
+    choosy = array("d", generator(settings.seed, "refusal").random(count if refusal else 0).tobytes())
+    refused = bytearray(count)
     nothing = array("i", np.full(count, -1, dtype=np.int32).tobytes())
     origin, vehicle, end = nothing[:], nothing[:], nothing[:]
 
@@ -116,6 +123,9 @@ def simulate(
                     break
             else:
                 return
+        if refusal and choosy[which] < refusal ** len(bikes):
+            refused[which] = True
+            return
         if last[at] == now:
             second[which] = now + 1 if now + 1 < closing else -1
             if now + 1 < closing:
@@ -246,6 +256,7 @@ def simulate(
         moves=np.array(moves, dtype=np.int64).reshape(-1, 5),
         home=home,
         workshop=np.array(workshop, dtype=np.int64).reshape(-1, 3),
+        refused=np.frombuffer(refused, dtype=np.bool_),
     )
 
 

@@ -28,6 +28,8 @@ class Truth:
         Rides that left here but were requested at a neighbour.
     rival
         Part of ``lost``: requests that the second operator served.
+    refused
+        Part of ``lost``: requests that found a vehicle and did not want it.
     """
 
     latent: np.ndarray
@@ -36,6 +38,7 @@ class Truth:
     spilled_out: np.ndarray
     spilled_in: np.ndarray
     rival: np.ndarray
+    refused: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ def count_truth(
         spilled_out=count(wanted[away], second[away]),
         spilled_in=count(left[away], second[away]),
         rival=taken,
+        refused=count(wanted[outcome.refused[made]], second[outcome.refused[made]]),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unmet.calendar import Periods, check_zone, make_periods
 from unmet.mobility.panel._availability import write_timeline
 from unmet.mobility.panel._cells import ABSENT, cell_trips, drop_unserved
+from unmet.mobility.panel._companions import measure_groups
 from unmet.mobility.panel._covariates import add_covariates, check_covariates
 from unmet.mobility.panel._file import describe_panel
 from unmet.mobility.panel._hubs import membership
@@ -149,7 +150,7 @@ def build_panel(
     )
     periods = make_periods(by, zone, ledger.first, ledger.last)
     _check_size(periods, len(ledger.places))
-    served = measure_served(ledger, zone)
+    served, groups = measure_served(ledger, zone), measure_groups(ledger)
     shared = None if cluster is None else SharedLedger(cluster, ledger, periods)
     seconds = write_rows(con, ledger, periods, members, served, progress, shared)
     kept_back = None
@@ -167,6 +168,7 @@ def build_panel(
     report |= {"notes": (*notes, *report["notes"]), "assumed_ends": assumed}
     added, about_weather = add_covariates(con, zone, names, holidays, weather, weather_keep, max_reject_share)
     about = {"zone": zone, "by": by, "kind": places, "counts": "rides not flagged, or over a day"}
+    about["groups"] = f"{groups:.3f}"
     if holidays is not None:
         about["holidays"] = holidays
     if ledger.inferred_from is not None:
