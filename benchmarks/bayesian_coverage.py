@@ -162,7 +162,7 @@ def bias_table(seeds: range) -> str:
             error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
             cells = " | ".join(f"{mean:.3f} ± {one:.3f}" for mean, one in zip(found.mean(axis=0), error))
             lines.append(f"| {method} | {noise} | {cells} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"{len(seeds)} data sets per line."])
 
 
 def main() -> None:
