@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unmet import CensoredQuantileRegressor, fit_many, load
+from unmet.estimators._programs import find_l2, find_normal_ridge, suit_few_rows
 from unmet.estimators._screen import scale_columns
 
 LEVELS = (0.05, 0.5, 0.95)
@@ -108,14 +109,37 @@ def test_explicit_training_is_one_network(settings):
     assert ("validation_loss" in model.history_) == ("patience" in settings)
 
 
-@pytest.mark.parametrize("name", ["l2", "patience"])
+def test_layers_of_an_mlp_follow_from_its_rows_and_are_saved(tmp_path):
+    X, y, cap = table(lambda X: np.ones(len(X)), rows=101)
+    model = CensoredQuantileRegressor(quantiles=LEVELS, network="mlp", random_state=0)
+    model.fit(X, y, threshold=cap)
+    assert len(model.history_) == 7
+    assert model.fitted_.members[0].spec.network.hidden == (32, 32, 32)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_quantiles(X), model.predict_quantiles(X))
+
+
+def test_few_rows_change_only_what_is_automatic():
+    def suited(rows=2000, folds=5, **settings):
+        model = CensoredQuantileRegressor(network="mlp", **settings)
+        found, networks = suit_few_rows(model._settings(), rows, folds)
+        return found.network.hidden, found.learning_rate, find_l2(found, 3, rows), networks
+
+    assert suited() == ((32, 32, 32), 0.05, 0.0015, 7)
+    assert suited(rows=300) == ((32, 32, 32), 0.05, 0.003, 7)
+    assert suited(learning_rate=0.1, l2=0.0) == ((32, 32, 32), 0.1, 0.0, 7)
+    assert suited(hidden=(64, 64)) == suited(rows=4097) == ((64, 64), 0.02, 0.001, 5)
+    assert suited(folds=1) == ((64, 64), 0.02, 0.001, 1)
+
+
+@pytest.mark.parametrize("name", ["l2", "patience", "hidden"])
 def test_only_auto_is_a_word(name):
     with pytest.raises(ValueError, match=name):
         CensoredQuantileRegressor(**{name: "best"}).fit(np.ones((4, 1)), np.arange(4.0))
 
 
 def test_the_shape_is_drawn_to_the_normal_one_where_few_rows_are_exact():
-    from unmet.estimators._programs import find_normal_ridge
     from unmet.estimators._settings import check_head
 
     class Settings:

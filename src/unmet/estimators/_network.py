@@ -16,7 +16,7 @@ from unmet.estimators._fitted import Fitted, Member
 from unmet.estimators._prepare import Prepared, prepare
 from unmet.estimators._programs import model_spec
 from unmet.estimators._scaling import Scaling
-from unmet.estimators._settings import Settings, check_network, check_quantiles, check_training
+from unmet.estimators._settings import Settings, check_hidden, check_network, check_quantiles, check_training
 from unmet.networks import Activation, Initialiser, layout, split
 from unmet.training import Trained, train
 
@@ -33,7 +33,7 @@ class NetworkRegressor(CensoredRegressor):
     positive: bool = False
     # which model
     network: NetworkName | Callable[..., Any] = "linear"
-    hidden: Sequence[int] = (64, 64)
+    hidden: Sequence[int] | Auto = "auto"
     units: int = 32
     sequence: tuple[int, int] | None = None
     neighbours: tuple[int, int] | None = None
@@ -200,6 +200,8 @@ class NetworkRegressor(CensoredRegressor):
         if config["side"] not in get_args(Side):
             raise ValueError(f"unknown side {config['side']!r}")
         settings = replace(self._settings(), side=config["side"])
+        if settings.auto_hidden:
+            settings = replace(settings, network=replace(settings.network, hidden=_layer_sizes(arrays)))
         columns = config["columns"]
         members = []
         for index, levels in enumerate(config["levels"]):
@@ -263,3 +265,11 @@ class NetworkRegressor(CensoredRegressor):
             slopes, bias = -slopes[::-1], -bias[::-1]
         asked = [fitted.levels.index(level) for level in check_quantiles(self.quantiles)]
         return slopes[asked], bias[asked]  # the fit may include a grid of other levels
+
+
+def _layer_sizes(arrays: Mapping[str, np.ndarray]) -> tuple[int, ...]:
+    """Return the sizes of the hidden layers of a saved MLP, whose last layer is its output."""
+    sizes: list[int] = []
+    while (weight := arrays.get(f"member0.body.layers[{len(sizes)}].weight")) is not None:
+        sizes.append(weight.shape[0] if weight.ndim else 0)
+    return check_hidden(sizes[:-1])

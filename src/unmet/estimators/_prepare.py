@@ -20,6 +20,7 @@ from unmet.estimators._programs import (
     fitted_levels,
     full_batch,
     program_spec,
+    suit_few_rows,
 )
 from unmet.estimators._rows import canonical_rows, distinct_rows
 from unmet.estimators._scaling import Scaling, Units, find_units, units_of, without_outliers
@@ -143,7 +144,7 @@ def prepare_stack(
         index, distinct = distinct_rows(X, own)
         share, used = np.full(X.shape[1], 1 / X.shape[1]), np.flatnonzero(distinct)
     rows = index.shape[1]
-    folds = _folds(rows, validation, settings)
+    settings, folds = suit_few_rows(settings, rows, _folds(rows, validation, settings))
     if folds > 1 and not alone:
         return [None] * len(X)
     held = None

@@ -46,8 +46,9 @@ class CensoredQuantileRegressor(NetworkRegressor):
         `unmet.networks.LocationScale`.
     joint : bool
         True trains one network for all quantiles. False trains one per quantile and needs head="free".
-    hidden : sequence of int
-        Sizes of the hidden layers of an MLP; of a graph or grid network, those after its core.
+    hidden : sequence of int or "auto"
+        Sizes of the hidden layers of an MLP; of a graph or grid network, those after its core. "auto" is
+        (64, 64), and (32, 32, 32) for an MLP that stops by itself (see `patience`) on up to 4,096 rows.
     units : int
         Size of the state of an LSTM; of a graph network, also its kernels; of a grid network, its filters.
     sequence : (steps, features), optional
@@ -83,13 +84,14 @@ class CensoredQuantileRegressor(NetworkRegressor):
         Width of the Huber smoothing of the loss, in standard deviations of y if standardised. 0 for none.
     l2 : float or "auto"
         Penalty on squared weights. Biases are not penalised. "auto" is 0 unless the head is location–scale;
-        then it is half the number of columns per row for a linear network, 0.001 for an MLP and 0.0001 for
-        a kernel.
+        then it is half the number of columns per row for a linear network, 0.001 for an MLP, on up to 4,096
+        rows 3 / rows but at most 0.003, and 0.0001 for a kernel.
 
     **How to train**
 
     learning_rate : float or "auto"
-        Adam's learning rate. "auto" is 0.05 for linear networks and 0.02 for others.
+        Adam's learning rate. "auto" is 0.05 for linear networks and for the layers (32, 32, 32), and 0.02
+        for others.
     schedule : {"constant", "cosine"}
         "cosine" lowers the rate to zero over max_epochs.
     max_epochs : int, optional
@@ -100,9 +102,10 @@ class CensoredQuantileRegressor(NetworkRegressor):
         trains on all rows for max_epochs. "auto" is None for linear networks, for heads other than
         location–scale, and if max_epochs is given. Otherwise an MLP or a kernel is five networks, each of
         which keeps its best epoch on a fifth of the rows that only it did not see, and their quantiles are
-        averaged; larger problems and other networks are one network that keeps its best epoch on
-        validation_fraction of the rows. If `fit` gets `validation` and patience is no number, training runs
-        to max_epochs without those rows and keeps the best epoch on them.
+        averaged (with the layers (32, 32, 32) seven networks and a seventh); larger problems and other
+        networks are one network that keeps its best epoch on validation_fraction of the rows. If `fit` gets
+        `validation` and patience is no number, training runs to max_epochs without those rows and keeps the
+        best epoch on them.
     validation_fraction : float
         Share of rows to hold out for patience if `fit` gets no `validation`.
     batch_size : int, None or "auto"
@@ -193,4 +196,10 @@ class CensoredQuantileRegressor(NetworkRegressor):
         if not isinstance(head, LocationScale):
             return settings
         stops = self.patience == "auto" and settings.network.kind != "linear" and self.max_epochs is None
-        return replace(settings, auto_l2=self.l2 == "auto", auto_stop=stops)
+        return replace(
+            settings,
+            auto_l2=self.l2 == "auto",
+            auto_stop=stops,
+            auto_hidden=settings.network.kind == "mlp" and isinstance(self.hidden, str),
+            auto_rate=self.learning_rate == "auto",
+        )

@@ -25,6 +25,8 @@ from unmet.networks import (
 _MOST_UNITS, _MOST_EPOCHS, MOST_STARTS = 65_536, 10**9, 100_000
 # Frequencies of network="kernel": each is a cosine and a sine.
 _FREQUENCIES = 128
+# hidden="auto", unless rows are few.
+_HIDDEN = (64, 64)
 # learning_rate="auto": linear networks stand a higher rate.
 _RATE, _LINEAR_RATE = 0.02, 0.05
 
@@ -57,6 +59,8 @@ class Settings(Remembered):
     fixed_scale: float | None = None
     auto_l2: bool = False  # the penalty follows from rows and columns
     auto_stop: bool = False  # networks stop on rows they did not see
+    auto_hidden: bool = False  # the layers of an MLP follow from the rows
+    auto_rate: bool = False
 
     @property
     def parametric(self) -> bool:
@@ -137,9 +141,7 @@ def check_network(
     neighbours: Any = None,
 ) -> NetworkSpec:
     """Return the spec of the network. Its sequence is completed when the number of columns is known."""
-    sizes = tuple(hidden) if isinstance(hidden, Sequence) else (hidden,)
-    for size in sizes:
-        check_number("hidden", size, 1, _MOST_UNITS, whole=True)
+    sizes = check_hidden(hidden)
     check_number("units", units, 1, _MOST_UNITS, whole=True)
     check_number("dropout", dropout, 0, 0.99)
     if activation is not None:
@@ -185,6 +187,16 @@ def check_network(
         )
     squash = activation or "tanh"
     return NetworkSpec("lstm", units=int(units), activation=squash, dropout=float(dropout), sequence=shape)
+
+
+def check_hidden(hidden: Any) -> tuple[int, ...]:
+    """Return the sizes of hidden layers; for "auto", those of many rows."""
+    if isinstance(hidden, str) and hidden == "auto":
+        return _HIDDEN
+    sizes = tuple(hidden) if isinstance(hidden, Sequence) and not isinstance(hidden, str) else (hidden,)
+    for size in sizes:
+        check_number("hidden", size, 1, _MOST_UNITS, whole=True)
+    return sizes
 
 
 def _pair(name: str, value: Any, what: str) -> tuple[int, int]:

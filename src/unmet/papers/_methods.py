@@ -216,8 +216,10 @@ def check(errors: dict[Case, dict[str, float]]) -> list[Check]:
     for ours, theirs in pairs:
         both = [(one[ours], one[theirs]) for one in errors.values() if ours in one and theirs in one]
         if both:
-            ratio = float(np.exp(np.mean([np.log(mine / other) for mine, other in both])))
-            words = f"{ratio:.2f} over {len(both)} draws"
+            logs = np.log([mine / other for mine, other in both])
+            ratio = float(np.exp(logs.mean()))
+            wide = float(ratio * logs.std(ddof=1) / np.sqrt(len(logs))) if len(logs) > 1 else 0.0
+            words = f"{ratio:.3f} ± {wide:.3f} over {len(both)} draws"
             found.append(Check(f"{ours} / {theirs.strip('*')}, geometric mean: at most 1", words, ratio <= 1))
     return found
 
