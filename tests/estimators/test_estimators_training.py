@@ -168,3 +168,13 @@ def test_progress_is_shown_when_asked_for(capped, capfd):
     assert "fit" in shown
     clone(FREE).set_params(progress=False).fit(capped.X, capped.y)
     assert "".join(capfd.readouterr()) == ""
+
+
+def test_the_learning_rate_falls_within_an_epoch():
+    """A large table takes few passes: a rate that changed only between them would end far from zero."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(20_000, 3)), rng.normal(size=(500, 3))
+    y = X @ [1, -2, 0.5] + rng.normal(size=len(X))
+    settings = {"quantiles": [0.5], "max_epochs": 2, "batch_size": 64, "learning_rate": 0.02}
+    model = CensoredQuantileRegressor(**settings, random_state=0).fit(X, y)
+    assert np.abs(model.predict(new).ravel() - new @ [1, -2, 0.5]).mean() < 0.02

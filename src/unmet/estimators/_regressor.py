@@ -93,7 +93,7 @@ class CensoredQuantileRegressor(NetworkRegressor):
         Adam's learning rate. "auto" is 0.05 for linear networks and for the layers (32, 32, 32), and 0.02
         for others.
     schedule : {"constant", "cosine"}
-        "cosine" lowers the rate to zero over max_epochs.
+        "cosine" lowers the rate to zero over max_epochs, with every step.
     max_epochs : int, optional
         By default about 2,000 gradient steps and at least 10 epochs. A linear network with the
         location–scale head takes 3,000 to 10,000 steps on automatic mini-batches.

@@ -34,10 +34,6 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
     """Return the state after one pass over the training rows, with training and stopping losses."""
     key, weights, optimiser = state.key, state.weights, state.optimiser
     random = spec.batches > 1 or spec.model.network.dropout > 0
-    rate = problem.hyper.learning_rate
-    if spec.schedule == "cosine":
-        done = state.epoch.astype(jnp.float32) / problem.max_epochs.astype(jnp.float32)
-        rate = rate * 0.5 * (1 + jnp.cos(jnp.pi * done))
     if random:
         key, key_shuffle, key_drop = jax.random.split(key, 3)
     else:
@@ -46,6 +42,7 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
         key_drop = None
 
     if spec.batches == 1:
+        rate = _rate(state.epoch.astype(jnp.float32), problem, spec)
         weights, optimiser, loss = _step(weights, optimiser, problem.train, problem, spec, rate, key_drop)
     else:
         offsets = jax.random.randint(key_shuffle, (spec.segments,), 0, spec.batches)
@@ -54,6 +51,7 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
             weights, optimiser, total = carry
             rows = _batch(problem.train, index, offsets, spec)
             key = None if key_drop is None else jax.random.fold_in(key_drop, index)
+            rate = _rate(state.epoch + index.astype(jnp.float32) / spec.batches, problem, spec)
             weights, optimiser, loss = _step(weights, optimiser, rows, problem, spec, rate, key)
             return weights, optimiser, total + loss
 
@@ -75,6 +73,14 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
         going = (count < problem.max_epochs) & (wait < problem.patience)
     after = State(weights, optimiser, best, best_loss, wait, count, going, key)
     return _choose(state.active, after, state), loss, watched
+
+
+def _rate(epochs: Array, problem: Problem, spec: ProgramSpec) -> Array:
+    """Return the learning rate after so many epochs. It falls within an epoch too: a large table has few."""
+    rate = problem.hyper.learning_rate
+    if spec.schedule == "cosine":
+        rate = rate * 0.5 * (1 + jnp.cos(jnp.pi * (epochs / problem.max_epochs.astype(jnp.float32))))
+    return rate
 
 
 def _step(
