@@ -38,7 +38,7 @@ def choices(kind):
 def test_every_text_parameter_names_its_values():
     assert set(choices(CensoredQuantileRegressor)) == {
         *("side", "network", "head", "activation", "loss", "learning_rate", "schedule", "batch_size"),
-        *("initialiser", "censoring", "l2", "patience"),
+        *("initialiser", "censoring", "l2", "patience", "hidden"),
     }
     assert set(choices(TobitRegressor)) == {
         *("side", "scale", "shape", "network", "activation", "schedule", "batch_size", "initialiser"),
@@ -58,6 +58,7 @@ def test_fit_accepts_the_typed_values_and_no_others(kind):
             "batch_size",
             "l2",
             "patience",
+            "hidden",
         ):  # numbers, or one word
             assert all(repr(value) in str(error.value) for value in values)
 

@@ -1,5 +1,6 @@
 """Tobit regression: a normal or sinh-arcsinh latent target, observed only up to a cap."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
@@ -106,6 +107,7 @@ class TobitRegressor(NetworkRegressor):
     # which model
     scale: TobitScale | float = "constant"
     shape: TobitShapeName = "normal"
+    hidden: Sequence[int] = (64, 64)
     # what to minimise, and how
     l2: float = 0.0
     learning_rate: float = 0.02
