@@ -51,3 +51,30 @@ def test_a_share_that_grows_up_to_many_vehicles_is_given_relative_to_many():
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_where_every_vehicle_serves_nobody_is_refused(spread: float):
     assert (fit_served(*city(np.ones(LEVELS), seed=2, spread=spread)) == 1).all()
+
+
+def busy_hours(refusal: float, spread: float = 0.5) -> tuple[np.ndarray, ...]:
+    """Return time and rides of places whose hours begin with one to six vehicles and have own levels.
+
+    A busy hour uses up its vehicles, so that stock is low because demand is high.
+    """
+    rng = np.random.default_rng(7)
+    places, hours = 25, np.arange(40 * 24)
+    time, rides = np.zeros((places, LEVELS, len(hours))), np.zeros((places, LEVELS, len(hours)))
+    level = rng.gamma(1 / spread, spread, (places, len(hours)))
+    begins = rng.integers(1, 7, level.shape)
+    for place, hour in np.ndindex(level.shape):
+        left = 1.0
+        for stock in range(begins[place, hour], 0, -1):
+            wait = rng.exponential(1 / (2 * level[place, hour] * (1 - refusal**stock) + 1e-9))
+            time[place, stock - 1, hour] += min(wait, left)
+            left -= wait
+            if left <= 0:
+                break
+            rides[place, stock - 1, hour] += 1
+    return time, rides, hours % 24, hours // 24
+
+
+def test_busy_hours_that_use_up_their_vehicles_do_not_hide_who_refuses():
+    assert 1 - fit_served(*busy_hours(0.4))[0] == pytest.approx(0.4, abs=0.04)
+    assert (fit_served(*busy_hours(0.0)) == 1).all()

@@ -6,6 +6,7 @@ Where one vehicle stands, rides run at a lower rate than where many do, at the s
 from __future__ import annotations
 
 import numpy as np
+from scipy import special
 
 from unmet.calendar import make_periods, utc_offset, weekday
 from unmet.mobility.panel._availability import AVAILABLE, UNKNOWN, Segments, segments
@@ -17,7 +18,7 @@ LEVELS = 20  # stock from which on vehicles are many
 _ROWS = 300_000  # hours of places to look at
 _ROUNDS = 20  # at most
 _OF_CELL, _OF_CITY = 5.0, 10.0  # rides added to each cell of a place, and to each day of the city
-_LEAST_SPREAD = 0.01
+_SPREADS = np.geomspace(0.01, 1.28, 15)  # variances of levels that are tried
 _CLEAR_GAIN = 5.0  # in log-likelihood
 _SHARES = np.linspace(0.0, 0.95, 96)
 _TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0])
@@ -30,7 +31,7 @@ def measure_served(ledger: Ledger, zone: str) -> np.ndarray:
     second is refused more likely by those who refused the first. The chance to be served is given relative to
     that of `LEVELS` vehicles, which stand for many. The rate of a place is that of its hour of the day
     (working days and weekends apart), times the level of the city on that day, times that of the place on
-    that day; all three follow from pickups and time, weighted by the chance to be served. Given
+    that day and in that hour; all follow from pickups and time, weighted by the chance to be served. Given
     these rates, φ and τ make the pickups at each stock likeliest. Without a clear gain, and where nothing
     tells the stock of a moment, everybody is served.
     """
@@ -62,9 +63,13 @@ def fit_served(time: np.ndarray, rides: np.ndarray, cell: np.ndarray, day: np.nd
     curves /= curves[..., -1:]  # the last level stands for many vehicles
     curves = curves.reshape(-1, time.shape[1])
     best = curves[0]  # nobody is refused
+    busy = np.ones_like(total)
     for _ in range(_ROUNDS):
-        rate = _rates(total, np.einsum("pnt,n->pt", time, best), cell, cells, day, days)
-        expected = np.einsum("pnt,pt->n", time, rate)
+        open_ = np.einsum("pnt,n->pt", time, best)
+        rate = _rates(total, open_ * busy, cell, cells, day, days)
+        # Stock is low in hours that were busy: without levels of their own, few vehicles seem to serve more.
+        busy = _levels(total, rate * open_)
+        expected = np.einsum("pnt,pt->n", time, rate * busy)
         # Pickups at each stock out of all pickups: the height of the rates moves with the curve.
         fit = np.log(curves) @ counts - counts.sum() * np.log(np.maximum(curves @ expected, 1e-12))
         before, best, gain = best, curves[fit.argmax()], fit.max() - fit[0]
@@ -95,11 +100,24 @@ def _rates(
         expected = np.bincount(day, (rate * time).sum(axis=0), minlength=days)
         city = ((seen + _OF_CITY) / (expected + _OF_CITY))[day]
     rate = rate * city
-    seen, expected = sums(y, day, days), sums(rate * time, day, days)
-    # Given its level, the rides of a day are Poisson; levels have mean 1 and this variance.
-    spread = ((seen - expected) ** 2 - seen).sum() / max(float((expected**2).sum()), 1e-9)
-    own = 1 / max(spread, _LEAST_SPREAD)
-    return rate * ((seen + own) / (expected + own))[:, day]
+    rate = rate * _levels(sums(y, day, days), sums(rate * time, day, days))[:, day]
+    return rate
+
+
+def _levels(seen: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Return the expected level of each day or hour, given its rides.
+
+    Given its level, rides are Poisson. Levels are gamma with mean 1 and the variance that makes the rides
+    likeliest; that holds although time ends when vehicles run out.
+    """
+    rode = seen > 0
+    fit = []
+    for spread in _SPREADS:
+        own = 1 / spread
+        held = own * np.log(own) * seen.size - ((own + seen) * np.log(own + expected)).sum()
+        fit.append(held + (special.gammaln(own + seen[rode]) - special.gammaln(own)).sum())
+    own = 1 / _SPREADS[int(np.argmax(fit))]
+    return np.asarray((seen + own) / (expected + own))
 
 
 def _some(places: int, most: int) -> np.ndarray:
