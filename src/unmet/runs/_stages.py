@@ -52,12 +52,12 @@ class Stages:
             return unpack(*kept)
         began, busy = time.monotonic(), cpu_seconds()
         result = make()
-        self.log(name, began, busy)
         if self._folder is not None:
             config, arrays = pack(result)
             # What cannot be saved, such as an infinite number, is made again after a kill.
             with contextlib.suppress(ModelFileError):
                 save_model(self._folder / name, {"made_from": self._made_from, "of": config}, arrays)
+        self.log(name, began, busy)  # the log names no stage that a kill could still lose
         return result
 
     def has(self, name: str) -> bool:
