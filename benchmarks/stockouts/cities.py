@@ -17,7 +17,7 @@ NEW_YORK = "America/New_York"
 Options = dict[str, Any]
 
 
-def _winter(con: duckdb.DuckDBPyConnection, data: Path, feed: bool) -> Options:
+def _winter(con: duckdb.DuckDBPyConnection, data: Path, *, feed: bool) -> Options:
     here = data / "jersey_city_winter"
     read_stations(con, here / "station_information.json")
     # The rides of February have no vehicle ids.
@@ -28,39 +28,38 @@ def _winter(con: duckdb.DuckDBPyConnection, data: Path, feed: bool) -> Options:
     return {"zone": NEW_YORK, "holidays": "US-NJ"}
 
 
-def _year(con: duckdb.DuckDBPyConnection, data: Path) -> Options:
+def _year(con: duckdb.DuckDBPyConnection, data: Path, _: Path) -> Options:
     read_trips(con, sorted((data / "jersey_city_2019").glob("JC-*.zip")), zone=NEW_YORK)
     return {"zone": NEW_YORK, "holidays": "US-NJ"}
 
 
-def _bay(con: duckdb.DuckDBPyConnection, data: Path) -> Options:
+def _bay(con: duckdb.DuckDBPyConnection, data: Path, _: Path) -> Options:
     here, zone = data / "bay_area_2014", "America/Los_Angeles"
     read_stations(con, here / "stations.csv")
     read_trips(con, here / "trips.csv.gz", zone=zone, times="utc")
     return {"zone": zone, "holidays": "US-CA"}
 
 
-def _simulated(con: duckdb.DuckDBPyConnection, _: Path, *, feed: bool, **settings: Any) -> Options:
-    """Read the files of a simulated city; without settings, that of the demo."""
+def _simulated(con: duckdb.DuckDBPyConnection, made: Path, *, feed: bool, **settings: Any) -> Options:
+    """Write a simulated city and read its files; without settings, that of the demo."""
     from unmet.datasets import make_city
     from unmet.datasets.city import even_targets, replay
 
     city = make_city("town", **{"days": 90, "seed": 1, "shocks": "independent", **settings})
     city = replay(city, even_targets(city))
-    with TemporaryDirectory() as made:
-        city.write(made, snapshots=None)
-        read_stations(con, Path(made) / "station_information.json")
-        read_trips(con, Path(made) / "trips.csv.gz", zone=NEW_YORK)
-        if feed:
-            read_status(con, Path(made) / "station_status_events.csv.gz")
-    return {"zone": NEW_YORK}
+    city.write(made, snapshots=None)
+    read_stations(con, made / "station_information.json")
+    read_trips(con, made / "trips.csv.gz", zone=NEW_YORK)
+    if feed:
+        read_status(con, made / "station_status_events.csv.gz")
+    return {"zone": NEW_YORK, "weather": made / "weather.csv"}
 
 
-def _worn(con: duckdb.DuckDBPyConnection, data: Path, *, feed: bool) -> Options:
+def _worn(con: duckdb.DuckDBPyConnection, made: Path, *, feed: bool) -> Options:
     """Read a town with broken vehicles, lasting shocks and vans by day."""
     return _simulated(
         con,
-        data,
+        made,
         feed=feed,
         seed=41,
         days=60,
@@ -71,12 +70,12 @@ def _worn(con: duckdb.DuckDBPyConnection, data: Path, *, feed: bool) -> Options:
     )
 
 
-def _violating(con: duckdb.DuckDBPyConnection, data: Path) -> Options:
+def _violating(con: duckdb.DuckDBPyConnection, _: Path, made: Path) -> Options:
     """Read the demo's city, with twice the demand where stock runs low: half of the other rides go.
 
     So stock-outs follow demand that nothing else shows.
     """
-    found = _simulated(con, data, feed=True)
+    found = _simulated(con, made, feed=True)
     con.execute("""
         CREATE TABLE plenty AS
         SELECT t.rowid AS row FROM trips t ASOF JOIN status s
@@ -86,21 +85,22 @@ def _violating(con: duckdb.DuckDBPyConnection, data: Path) -> Options:
     return found
 
 
-CITIES: dict[str, Callable[[duckdb.DuckDBPyConnection, Path], Options]] = {
-    "demo": lambda con, data: _simulated(con, data, feed=True),
-    "winter": lambda con, data: _winter(con, data, feed=True),
-    "winter-ids": lambda con, data: _winter(con, data, feed=False),
+# Each reads tables from the real data, or makes a city in a folder of its own.
+CITIES: dict[str, Callable[[duckdb.DuckDBPyConnection, Path, Path], Options]] = {
+    "demo": lambda con, data, made: _simulated(con, made, feed=True),
+    "winter": lambda con, data, made: _winter(con, data, feed=True),
+    "winter-ids": lambda con, data, made: _winter(con, data, feed=False),
     "2019": _year,
     "bay": _bay,
     "violating": _violating,
-    "choosy": lambda con, data: _simulated(con, data, feed=True, refusal=0.4),
-    "worn": lambda con, data: _worn(con, data, feed=True),
-    "worn-ids": lambda con, data: _worn(con, data, feed=False),
+    "choosy": lambda con, data, made: _simulated(con, made, feed=True, refusal=0.4),
+    "worn": lambda con, data, made: _worn(con, made, feed=True),
+    "worn-ids": lambda con, data, made: _worn(con, made, feed=False),
 }
 
 
 @contextmanager
 def opened(city: str, data: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Options]]:
     """Give a connection to the tables of a city, and the options of its panel."""
-    with connect(memory_limit="2GB") as con:
-        yield con, CITIES[city](con, data)
+    with connect(memory_limit="2GB") as con, TemporaryDirectory() as made:
+        yield con, CITIES[city](con, data, Path(made))

@@ -83,7 +83,7 @@ def test_the_self_check_says_what_widened_which_interval(copy: Path):
     assert "interval of lost rides" not in self_check_words(without)[0]  # there is none to widen
 
 
-@pytest.mark.parametrize(("ratio", "grade"), [(1.05, "A"), (0.8, "B"), (1.4, "C"), (0.3, "D")])
+@pytest.mark.parametrize(("ratio", "grade"), [(1.04, "A"), (1.06, "B"), (0.94, "B"), (1.4, "C"), (0.3, "D")])
 def test_the_grade_follows_the_rides_that_a_run_hid_from_itself(ratio: float, grade: str):
     found = {"done": True, "ratio": ratio, "hidden": 1000.0}
     assert judge(replace(WELL, self_check=found)).grade == grade

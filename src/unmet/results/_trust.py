@@ -257,7 +257,7 @@ def self_check(evidence: Evidence) -> Reason | None:
     noun = evidence.words.noun
     words = f"The run estimates {number(ratio, 2)} times as many {noun} as it hid from itself."
     distance = max(ratio, 1 / ratio) if ratio > 0 else float("inf")
-    return _reason(_graded(distance, B=1.1, C=1.3, D=2.0), words)
+    return _reason(_graded(distance, B=1.05, C=1.3, D=2.0), words)
 
 
 RULES: tuple[Callable[[Evidence], Reason | None], ...] = (
