@@ -116,3 +116,11 @@ def test_gamma_draws_have_mean_and_variance_of_their_shape(shape: float) -> None
 
 def test_summary_by_hand() -> None:
     assert summary(np.arange(101.0), 49.5) == {"mean": 49.5, "q05": 5.0, "q95": 95.0}
+
+
+@pytest.mark.parametrize("error", [0.0, 5.0])
+def test_an_estimate_lies_in_its_own_interval(error: float):
+    for mean in (50.0, 250.0):
+        found = summary(np.arange(100.0, 200.0), mean, error)
+        assert found["q05"] <= mean <= found["q95"]
+        assert found["q05"] <= 105 and found["q95"] >= 194  # the draws stay inside

@@ -187,7 +187,12 @@ def summary(
 
 
 def with_error(low: Any, high: Any, mean: Any, error: Any, least: float = 0.0) -> tuple[Any, Any]:
-    """Return an interval around `mean` with an independent error added to both its sides."""
+    """Return an interval around `mean` with an independent error added to both its sides.
+
+    Draws over what is assumed (who walks, which time was empty) may all lie beside the mean, which is then
+    an end of the interval.
+    """
+    low, high = np.minimum(low, mean), np.maximum(high, mean)
     if not np.any(error):
         return low, high
     below, above = np.hypot(mean - low, error), np.hypot(high - mean, error)
