@@ -40,6 +40,20 @@ def test_flows_by_hand() -> None:
     assert went[0, 0] == pytest.approx(first + second, rel=1e-3)
 
 
+def test_a_law_asked_for_alone_counts_in_full() -> None:
+    """Draws follow one of several laws each, whatever its weight."""
+    near = find_neighbours([52.0, 52.001, 52.003], [13.0, 13.0, 13.0])
+    rng = np.random.default_rng(0)
+    unserved, exposure = rng.uniform(0, 3, (3, 48)), rng.uniform(size=(3, 48))
+    logit = Spill(0.9, 200.0, law="logit", weight=0.25)
+    both = Spill(0.5, 300.0, weight=0.75, others=(logit,))
+    alone = [flows(law, near, unserved, exposure) for law in both.laws]
+    for law, found in zip(both.laws, alone):
+        np.testing.assert_array_equal(found, flows(replace(law, weight=1.0), near, unserved, exposure))
+    mean = 0.75 * np.array(alone[0]) + 0.25 * np.array(alone[1])
+    np.testing.assert_allclose(flows(both, near, unserved, exposure), mean)
+
+
 def test_everybody_who_went_came() -> None:
     rng = np.random.default_rng(0)
     near = find_neighbours(rng.uniform(40, 40.02, 20), rng.uniform(-74, -73.98, 20))

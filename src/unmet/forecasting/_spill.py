@@ -112,9 +112,10 @@ def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) ->
     for begin in range(0, unserved.shape[1], step):  # periods do not depend on each other
         part = (slice(None), slice(begin, begin + step))
         for law in spill.laws:
+            weight = law.weight if spill.others else 1.0  # one of several laws may be asked for alone
             arrived, left = _flows(law, near, unserved[part], exposure[part])
-            came[part] += law.weight * arrived
-            went[part] += law.weight * left
+            came[part] += weight * arrived
+            went[part] += weight * left
     return came, went
 
 
