@@ -112,7 +112,7 @@ class Frame:
         if title:
             self.add(
                 f'<text class="axis-title" x="{short((self.left + self.width - self.right) / 2)}" '
-                f'y="{short(self.height - 2)}" text-anchor="middle">{escape(title)}</text>'
+                f'y="{short(self.height - 5)}" text-anchor="middle">{escape(title)}</text>'
             )
 
     def line(self, xs: Sequence[float], ys: Sequence[float], kind: str) -> None:
