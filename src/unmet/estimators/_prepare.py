@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, mirror_levels
 from unmet.estimators._fitted import Fitted
+from unmet.estimators._held_out import count_folds, held_out, holds_out, parts_of
 from unmet.estimators._programs import (
     find_l2,
     find_normal_ridge,
     find_scale_ridge,
     fitted_levels,
-    full_batch,
     program_spec,
     suit_few_rows,
 )
@@ -32,10 +32,6 @@ from unmet.training import Hyper, Job, blank
 
 Floats = NDArray[np.float64]
 
-# Automatic stopping: an MLP on a full batch becomes this many networks, each stopped on rows it did not see.
-_FOLDS = 5
-# With fewer rows nothing is held out.
-_LEAST_HELD_OUT_ROWS = 20
 # Rows of a table that are gathered at a time.
 _BLOCK = 2**16
 
@@ -144,12 +140,12 @@ def prepare_stack(
         index, distinct = distinct_rows(X, own)
         share, used = np.full(X.shape[1], 1 / X.shape[1]), np.flatnonzero(distinct)
     rows = index.shape[1]
-    settings, folds = suit_few_rows(settings, rows, _folds(rows, validation, settings))
+    settings, folds = suit_few_rows(settings, rows, count_folds(rows, validation, settings))
     if folds > 1 and not alone:
         return [None] * len(X)
     held = None
-    if folds == 1 and _holds_out(rows, validation, settings):
-        held = _held_out(index, validation, settings, seeds)
+    if folds == 1 and holds_out(rows, validation, settings):
+        held = held_out(index, validation, settings, seeds)
         stop = np.count_nonzero(held, axis=1)
         wrong = (stop == 0) | (stop == rows)
         if alone and wrong[0]:
@@ -283,7 +279,7 @@ def _jobs(
         if group == 0 or folds > 1:
             floats, integers, problem = blank(spec, count)
             problem.real[:, :columns], problem.scaling[:, :columns] = 1, varying
-            _fill(problem, spec.batches, features, terms, share, _parts(group, folds, train, rows), units)
+            _fill(problem, spec.batches, features, terms, share, parts_of(group, folds, train, rows), units)
         for restart in range(settings.n_restarts):
             first = group * 65536 + restart
             hyper[:, 6] = 0.5 if restart else 0.0
@@ -320,20 +316,6 @@ def _close(terms: _Terms, span: Floats) -> None:
         cap[np.isinf(cap)] = ends.max() + far
 
 
-def _folds(rows: int, validation: NDArray[np.bool_] | None, settings: Settings) -> int:
-    """Return how many networks share the rows, each without one part: five for an MLP or a kernel."""
-    automatic = settings.auto_stop and validation is None and settings.network.kind in ("mlp", "kernel")
-    return _FOLDS if automatic and rows >= _LEAST_HELD_OUT_ROWS and full_batch(settings, rows) else 1
-
-
-def _parts(group: int, folds: int, train: int, rows: int) -> tuple[Any, Any]:
-    """Return the rows that a network trains on and those that it stops on. Rows are in random order."""
-    if folds == 1:
-        return slice(0, train), slice(train, rows)
-    part = np.arange(rows) % folds == group
-    return np.flatnonzero(~part), np.flatnonzero(part)
-
-
 def _scale_columns(
     features: _Features, flag: Floats, y: Floats, weight: Floats, units: Units
 ) -> NDArray[np.bool_]:
@@ -347,28 +329,6 @@ def _scale_columns(
     y = (y - units.y_center[:, None]) / np.where(units.y_scale == 0, 1.0, units.y_scale)[:, None]
     hidden = flag == 1  # floors and intervals count as seen
     return np.array([scale_columns(x[i], y[i], hidden[i], weight) for i in range(count)])
-
-
-def _holds_out(rows: int, validation: NDArray[np.bool_] | None, settings: Settings) -> bool:
-    automatic = settings.auto_stop and rows >= _LEAST_HELD_OUT_ROWS
-    return validation is not None or settings.patience is not None or automatic
-
-
-def _held_out(
-    index: NDArray[np.intp],
-    validation: NDArray[np.bool_] | None,
-    settings: Settings,
-    seeds: Sequence[int],
-) -> NDArray[np.bool_]:
-    """Return the masks of rows that decide when to stop, (problems, rows)."""
-    if validation is not None:
-        return np.take_along_axis(validation, index, axis=1)
-    held = np.zeros(index.shape, bool)
-    rows = index.shape[1]
-    count = min(max(1, round(settings.validation_fraction * rows)), rows - 1)
-    for mask, seed in zip(held, seeds):
-        mask[np.random.RandomState(seed).permutation(rows)[:count]] = True
-    return held
 
 
 def _fill(

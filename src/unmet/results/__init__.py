@@ -7,6 +7,7 @@ from unmet.results import numbers
 from unmet.results._frames import choose_backend, make_frame
 from unmet.results._panel import check_panel, checked_panel
 from unmet.results._places import shown_name
+from unmet.results._plan_words import if_no_van_came, plan_sentences, recent_days
 from unmet.results._run import Run, open_run
 from unmet.results._schema import FILES, Column, File, Part, outputs_of
 from unmet.results._summary import Summary
@@ -17,11 +18,8 @@ from unmet.results._words import (
     check_noun,
     doubts,
     headline,
-    if_no_van_came,
     not_here,
     place_sentence,
-    plan_sentences,
-    recent_days,
     self_check_words,
     sentences,
     targets_played,
