@@ -2,6 +2,7 @@
 
 A simulated city is written as plain files and read back. The city is kept in `--data` for the next time.
 Then the estimates are held against the truth of the city, and the page is opened in a browser.
+With `--kills N` the run is instead killed at N random moments, and must end in the same bytes.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.metropolis.kills import blow
 from benchmarks.metropolis.page import open_page
 from benchmarks.metropolis.truth import compare, words
 
@@ -49,6 +51,7 @@ def main() -> int:
     parser.add_argument(
         "--again", action="store_true", help="look at the run in --keep once more, run nothing"
     )
+    parser.add_argument("--kills", type=int, default=0, metavar="N", help="kill the run at N random moments")
     parser.add_argument("--output", type=Path, help="file for the figures as JSON")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="unmet-bench-") as temporary:
@@ -58,6 +61,8 @@ def main() -> int:
             given = [str(chosen.places), str(chosen.days), str(chosen.demand), str(city)]
             subprocess.run([sys.executable, "-c", _CITY, *given], check=True)
         rides = json.loads((city / "city.json").read_text())["rides"]
+        if chosen.kills:
+            return _kill(city, Path(temporary), chosen.jobs, chosen.kills)
         run = chosen.keep or Path(temporary) / "out"
         costs = read_costs(run, []) if chosen.again else measure(city, run, chosen.jobs)
         page = (run / "report.html").stat().st_size
@@ -85,12 +90,36 @@ def main() -> int:
     return 0
 
 
-def measure(city: Path, output: Path, jobs: int) -> list[Cost]:
-    """Run the pipeline on a city in a process of its own and return the costs in the order of the log."""
+def _command(city: Path, output: Path, jobs: int) -> list[str]:
     command = [sys.executable, "-m", "unmet", "run", str(city / "trips.csv")]
     command += ["--status", str(city / "station_status_events.csv")]
     command += ["--stations", str(city / "station_information.json"), "--weather", str(city / "weather.csv")]
-    command += ["--zone", "America/New_York", "-o", str(output), "--jobs", str(jobs), "--no-cache", "-q"]
+    return [
+        *command,
+        "--zone",
+        "America/New_York",
+        "-o",
+        str(output),
+        "--jobs",
+        str(jobs),
+        "--no-cache",
+        "-q",
+    ]
+
+
+def _kill(city: Path, folder: Path, jobs: int, kills: int) -> int:
+    """Kill runs of the city and tell what came of it; 1 if bytes differ or a stage was done twice."""
+    found = blow(lambda output: _command(city, output, jobs), folder, kills)
+    print(f"{found.seconds:.0f} s for a run that nobody kills")
+    print(f"{len(found.killed)} kills in {found.runs} runs; finished steps and stages then: {found.killed}")
+    print(f"files that differ: {', '.join(found.different) or 'none'}")
+    print(f"steps and stages done twice: {', '.join(found.twice) or 'none'}")
+    return int(bool(found.different or found.twice))
+
+
+def measure(city: Path, output: Path, jobs: int) -> list[Cost]:
+    """Run the pipeline on a city in a process of its own and return the costs in the order of the log."""
+    command = _command(city, output, jobs)
     shutil.rmtree(output, ignore_errors=True)
     seen: list[tuple[float, int]] = []
     with subprocess.Popen(command) as process:
