@@ -28,8 +28,6 @@ SIZES = {
     "medium": {300: range(300, 305), 10_000: range(300, 301)},
     "full": {300: range(300, 320), 10_000: range(300, 320)},
 }
-# The exact linear methods, and draws of coefficients, take minutes beyond this many rows.
-_LINEAR, _MOST_EXACT = ("LinearCensoredQuantiles", "BayesianCensoredQuantiles"), 2_000
 # Other programs, run by benchmarks/outside_methods.py, which the file names with their versions.
 OUTSIDE = "methods_outside.csv"
 # In the place of a method: run none, and write the tables from what is finished.
@@ -60,8 +58,6 @@ def run_method(case: Case, name: str) -> float | None:
     (method,) = (method for method in METHODS if method.name == name)
     drawn = draw(case)
     if why_not(method, drawn.X, observe(drawn.y, threshold=drawn.cap)):
-        return None
-    if method.estimator in _LINEAR and case.rows > _MOST_EXACT:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
