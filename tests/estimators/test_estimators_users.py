@@ -28,14 +28,25 @@ def test_a_score_without_thresholds_is_told(capped):
         cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
 
 
-def test_quantiles_of_a_pipeline(capped):
-    """The recipe of the README."""
-    pipe = make_pipeline(StandardScaler(), LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5)))
+def test_quantiles_and_intervals_of_a_pipeline(capped):
+    """`predict` of a pipeline passes its arguments on, with metadata routing and without."""
+    levels = (0.3, 0.5, 0.7)
+    plain = LinearCensoredQuantiles(quantiles=levels).fit(capped.X, capped.y, censored=capped.censored)
+    pipe = make_pipeline(StandardScaler(), LinearCensoredQuantiles(quantiles=levels))
     pipe.fit(capped.X, capped.y, linearcensoredquantiles__censored=capped.censored)
-    found = pipe[-1].predict_quantiles(pipe[:-1].transform(capped.X))
-    plain = LINEAR.fit(capped.X, capped.y, censored=capped.censored).predict_quantiles(capped.X)
-    assert found == pytest.approx(plain, abs=1e-8)
-    assert pipe.predict(capped.X) == pytest.approx(plain[:, 2], abs=1e-8)
+    for routing in (False, True):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            found = pipe.predict(capped.X, quantiles=levels)
+            assert found == pytest.approx(plain.predict_quantiles(capped.X, levels), abs=1e-8)
+            assert pipe.predict(capped.X) == pytest.approx(found[:, 1], abs=1e-8)
+            ends = pipe.predict(capped.X, coverage=0.4)
+            assert ends == pytest.approx(found[:, [0, 2]], abs=1e-8)
+
+
+def test_predict_takes_quantiles_or_coverage(capped):
+    model = LINEAR.fit(capped.X, capped.y, censored=capped.censored)
+    with pytest.raises(ValueError, match="quantiles or coverage"):
+        model.predict(capped.X, quantiles=(0.5,), coverage=0.5)
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.coo_array])

@@ -37,6 +37,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
     # Pipelines and searches pass thresholds, flags and bounds along with the rows by default.
     __metadata_request__fit = dict.fromkeys(("threshold", "censored", "lower", "upper"), True)
     __metadata_request__score = dict.fromkeys(("threshold", "censored", "lower", "upper"), True)
+    __metadata_request__predict = dict.fromkeys(("quantiles", "coverage"), True)
 
     # How columns of categories in a data frame become numbers.
     _encoding: ClassVar[Encoding] = "one-hot"
@@ -137,12 +138,25 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         weight = None if sample_weight is None else check_weights(sample_weight, len(observed))
         return X, observed, weight
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return the median of the latent value, shape (n,), or the only quantile if there is just one."""
+    def predict(
+        self, X: ArrayLike, quantiles: Sequence[float] | None = None, coverage: float | None = None
+    ) -> Floats:
+        """Return the median of the latent value, shape (n,), or the only quantile if there is just one.
+
+        A `Pipeline` has `predict` and no `predict_quantiles`, but passes arguments on: with `quantiles`,
+        `predict` returns what `predict_quantiles` returns, and with `coverage` what `predict_interval` does.
+        """
+        if quantiles is not None and coverage is not None:
+            raise ValueError("predict takes quantiles or coverage, not both: call it twice")
+        if quantiles is not None:
+            return self.predict_quantiles(X, quantiles)
+        if coverage is not None:
+            return self.predict_interval(X, coverage)
+        return self._middle(X)
+
+    def _middle(self, X: ArrayLike) -> Floats:
         levels = self._fitted().levels
-        if len(levels) == 1:
-            return self.predict_quantiles(X)[:, 0]
-        return self.predict_quantiles(X, quantiles=(0.5,))[:, 0]
+        return self.predict_quantiles(X, quantiles=levels if len(levels) == 1 else (0.5,))[..., 0]
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] | None = None) -> Floats:
         """Return quantiles of the latent value, shape (n, K), in the order of `quantiles`.

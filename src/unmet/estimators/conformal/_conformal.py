@@ -237,8 +237,7 @@ class Conformal(CensoredRegressor):
         distinct, place = np.unique(asked.round(12), return_inverse=True)
         return np.asarray(self.estimator_.predict_quantiles(X, tuple(distinct))[:, place])
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return the calibrated median."""
+    def _middle(self, X: ArrayLike) -> Floats:
         return self.predict_quantiles(X, (0.5,))[:, 0]
 
     @property

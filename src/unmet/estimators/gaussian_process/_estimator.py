@@ -190,11 +190,6 @@ class CensoredGaussianProcess(CensoredRegressor):
         """Evidence lower bound with the log prior. Higher is better."""
         return self._fitted().bound
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return the median of the latent value, shape (n,) or (n, outputs), or the only quantile."""
-        levels = self._fitted().levels
-        return self.predict_quantiles(X, quantiles=levels if len(levels) == 1 else (0.5,))[..., 0]
-
     def predict_mean(self, X: ArrayLike) -> Floats:
         """Return the mean of the latent value, shape (n,) or (n, outputs)."""
         found = self._fitted().mixture(self._inputs(X)).mean(self.positive)
