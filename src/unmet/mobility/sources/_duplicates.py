@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from duckdb import DuckDBPyConnection as Connection
 
-from unmet.mobility.sources._tables import count
+from unmet.mobility.sources._tables import count, next_row
 from unmet.tables import SortedKeys, literal, private_folder
 
 # Rides are the same if they have the same id or, without ids, the same vehicle, times and places. Without
@@ -87,10 +87,9 @@ def _find_repeated(con: Connection, table: str, key: str, condition: str) -> boo
     rows = count(con, f"SELECT count(*) FROM {table} WHERE {condition}")
     if not rows:
         return False
-    last = count(con, f"SELECT max(rowid) FROM {table}")
     found = []
     with closing(SortedKeys(private_folder(con))) as hashes:
-        for low in range(0, last + 1, _SEARCHED_AT_ONCE):
+        for low in range(0, next_row(con, table), _SEARCHED_AT_ONCE):
             here = f"rowid >= {low} AND rowid < {low + _SEARCHED_AT_ONCE}"
             sql = f"SELECT {_hash(key)} AS h FROM {table} WHERE {condition} AND {here}"
             hashes.add(con.execute(sql).fetchnumpy()["h"])
