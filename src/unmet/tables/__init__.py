@@ -14,6 +14,7 @@ from unmet.tables._columns import (
     write_columns,
 )
 from unmet.tables._connection import connect, private_folder, scratch, transaction
+from unmet.tables._sorted_keys import SortedKeys
 from unmet.tables._spreadsheet import own_text, spreadsheet_columns, spreadsheet_text
 from unmet.tables._sql import identifier, literal, literal_path, parquet_notes
 
@@ -21,6 +22,7 @@ __all__ = [
     "AnyTable",
     "Columns",
     "Pairs",
+    "SortedKeys",
     "columns_of",
     "connect",
     "fetch_columns",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from unmet.mobility.panel import _event_file
 from unmet.mobility.panel._event_file import EventFile
 from unmet.mobility.panel._events import DELIVERY, EDGE, PICKUP, RECORD, REMOVAL, RETURN, pack, unpack
+from unmet.tables import _sorted_keys
 
 FIRST, LAST = -2_208_988_800, 4_102_444_799
 
@@ -58,7 +59,7 @@ def test_events_come_back_from_sql(no, second):
 def test_a_run_of_places_comes_back_in_order(arrays, first, last, step):
     first, last = min(first, last), max(first, last)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_event_file, "_STEP", step)
+        patch.setattr(_sorted_keys, "_STEP", step)
         events = EventFile(None, 10, -50, 50)
         for rows in arrays:
             events.add_events(*np.array(rows, np.int64).reshape(-1, 3).T)

@@ -1,9 +1,11 @@
 """The canonical tables: plain, replaced as a whole, with one id per station."""
 
+import duckdb
 import pytest
 from source_examples import NEW_YORK, OLD, STATUS
 
 from unmet.mobility import build_panel, read_stations, read_status, read_trips
+from unmet.mobility.sources._tables import next_row
 
 CANONICAL = {
     "trips",
@@ -140,3 +142,15 @@ def test_a_reading_that_fails_leaves_the_tables_as_they_were(con, tmp_path) -> N
         with pytest.raises(ValueError, match=r"rejected|trips|known"):
             read_trips(con, path, zone=NEW_YORK)
         assert (con.execute(TRIPS).fetchall(), _tables(con)) == before
+
+
+def test_the_next_row_follows_the_last_one(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("CREATE TABLE numbers(n INTEGER)")
+    assert next_row(con, "numbers") == 0
+    for number in (3, 250_000, 1):
+        con.execute(f"INSERT INTO numbers SELECT n FROM range({number}) AS r(n)")
+    assert next_row(con, "numbers") == 250_004
+    con.execute("DELETE FROM numbers WHERE n > 2")  # the last row stays
+    assert next_row(con, "numbers") == 250_004
+    con.execute("INSERT INTO numbers VALUES (7)")
+    assert next_row(con, "numbers") == 1 + con.execute("SELECT rowid FROM numbers WHERE n = 7").fetchone()[0]

@@ -84,7 +84,7 @@ def segments(ledger: Ledger, numbers: tuple[int, int], edges: np.ndarray, last: 
     marks = np.zeros(0, np.int64) if known is None else known.keys[~observed[known.no]]
     cuts = ledger.unknown.cuts(*numbers)
     keys = np.concatenate([periods, *regimes, batch.keys[kind != RECORD], moves, marks, cuts | CUT])
-    keys.sort()
+    keys.sort(kind="stable")  # nearly all of it is in order, in a few stretches
     no, t, kind = unpack(keys)
     if len(t) and t.max() >= last:
         inside = t < last

@@ -14,7 +14,7 @@ import numpy as np
 from duckdb import DuckDBPyConnection as Connection
 
 from unmet.mobility.sources._recognition import normalised
-from unmet.mobility.sources._tables import count
+from unmet.mobility.sources._tables import count, next_row
 from unmet.tables import literal
 
 _AT_ONCE = 1_000_000  # rows whose coordinates are compared at once
@@ -135,8 +135,7 @@ def _delete_places(con: Connection, table: str, column: str, found: dict[str, An
 
 def _delete_points(con: Connection, area: Area) -> None:
     """Delete rides without a start place that start outside the area."""
-    last = count(con, "SELECT max(rowid) FROM new_trips")
-    for low in range(0, last + 1, _AT_ONCE):
+    for low in range(0, next_row(con, "new_trips"), _AT_ONCE):
         found = con.execute(
             "SELECT rowid AS id, start_lat AS lat, start_lng AS lng FROM new_trips "
             f"WHERE start_place IS NULL AND rowid >= {low} AND rowid < {low + _AT_ONCE}"

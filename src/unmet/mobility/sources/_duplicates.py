@@ -1,13 +1,13 @@
 """Drop rides and records that occur more than once, in one source or in several."""
 
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 from duckdb import DuckDBPyConnection as Connection
 
-from unmet.mobility.sources._tables import count
-from unmet.tables import literal
+from unmet.mobility.sources._tables import count, next_row
+from unmet.tables import SortedKeys, literal, private_folder
 
 # Rides are the same if they have the same id or, without ids, the same vehicle, times and places. Without
 # either, equal rows of one source are different rides (times may be rounded to minutes), but a file given
@@ -20,6 +20,7 @@ _KEYS = {
     "ride_id IS NULL AND vehicle_id IS NULL": (f"{_RIDE}, start_lat, start_lng, end_lat, end_lng", "copy"),
 }
 _SEARCHED_AT_ONCE = 2_000_000
+_HASH_BITS = 62  # so that all edges of ranges are 64-bit integers
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,11 @@ def drop_repeated_rides(con: Connection, firsts: list[First]) -> int:
         f"(VALUES {', '.join(listed) or '(0, 0, NULL, false)'}) AS s(first, number, format, rounded)"
     )
     for condition, (key, further) in _KEYS.items():
-        moment = "started_at" if "started_at" in key else None
-        if not _find_repeated(con, "new_trips", key, moment, condition):
+        if not _find_repeated(con, "new_trips", key, condition):
             continue
         rows = (
             f"SELECT rowid AS id, {key} FROM new_trips "
-            f"WHERE {condition} AND hash({key}) IN (SELECT h FROM repeated)"
+            f"WHERE {condition} AND {_hash(key)} IN (SELECT h FROM repeated)"
         )
         rows = f"SELECT * FROM ({rows}) AS r ASOF JOIN source_rows AS s ON r.id >= s.first"
         if further != "format":
@@ -68,26 +68,36 @@ def drop_repeated_rides(con: Connection, firsts: list[First]) -> int:
 def drop_repeated_records(con: Connection, table: str) -> None:
     """Keep only the last of several records of a place at the same time."""
     key = 'place, "at"'
-    if _find_repeated(con, table, key, '"at"', '"at" IS NOT NULL'):
+    if _find_repeated(con, table, key, '"at" IS NOT NULL'):
         last = f"row_number() OVER (PARTITION BY {key} ORDER BY id DESC)"
         con.execute(
             f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM (SELECT id, {last} AS n FROM "
-            f"(SELECT rowid AS id, {key} FROM {table} WHERE hash({key}) IN (SELECT h FROM repeated))) "
+            f"(SELECT rowid AS id, {key} FROM {table} WHERE {_hash(key)} IN (SELECT h FROM repeated))) "
             "WHERE n > 1)"
         )
     con.execute("DROP TABLE IF EXISTS repeated")
 
 
-def _find_repeated(con: Connection, table: str, key: str, moment: str | None, condition: str) -> bool:
+def _find_repeated(con: Connection, table: str, key: str, condition: str) -> bool:
     """Write table ``repeated(h)``, the hashes that occur more than once; return whether there are any.
 
-    Sorting 64-bit hashes is fast and needs little memory; only rows with repeated hashes are then compared.
+    Rows are read once. Their hashes go to disk and come back in ranges, so that the cost of a row does not
+    depend on how many there are. Only rows with repeated hashes are then compared.
     """
-    found = [np.zeros(0, np.uint64)]
-    for part in _parts(con, table, key, moment, condition):
-        sql = f"SELECT hash({key}) AS h FROM {table} WHERE {condition} AND {part}"
-        hashes = np.sort(np.asarray(con.execute(sql).fetchnumpy()["h"]))
-        found.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+    rows = count(con, f"SELECT count(*) FROM {table} WHERE {condition}")
+    if not rows:
+        return False
+    found = []
+    with closing(SortedKeys(private_folder(con))) as hashes:
+        for low in range(0, next_row(con, table), _SEARCHED_AT_ONCE):
+            here = f"rowid >= {low} AND rowid < {low + _SEARCHED_AT_ONCE}"
+            sql = f"SELECT {_hash(key)} AS h FROM {table} WHERE {condition} AND {here}"
+            hashes.add(con.execute(sql).fetchnumpy()["h"])
+        width = (1 << _HASH_BITS) // (1 + rows // _SEARCHED_AT_ONCE) + 1
+        for low in range(0, 1 << _HASH_BITS, width):
+            part = hashes.fetch(low, low + width)
+            again = part[1:][part[1:] == part[:-1]]
+            found.append(again[np.diff(again, prepend=-1) != 0])
     repeated = np.concatenate(found)
     if len(repeated):
         con.register("_repeated", {"h": repeated})
@@ -96,22 +106,6 @@ def _find_repeated(con: Connection, table: str, key: str, moment: str | None, co
     return bool(len(repeated))
 
 
-def _parts(con: Connection, table: str, key: str, moment: str | None, condition: str) -> Iterator[str]:
-    """Yield SQL conditions that split the rows into parts; equal rows are in the same part.
-
-    Files are mostly in order of time, so DuckDB skips most other rows if it splits by `moment`. Keys without
-    a time are split by hash.
-    """
-    time = f"epoch_us({moment})" if moment else "NULL"
-    row = con.execute(f"SELECT count(*), min({time}), max({time}) FROM {table} WHERE {condition}").fetchone()
-    assert row is not None
-    rows, first, last = row
-    number = 1 + rows // _SEARCHED_AT_ONCE
-    if not rows:
-        return
-    if first is None:
-        yield from (f"hash({key}) % {number} = {part}" for part in range(number))
-        return
-    width = (last - first) // number + 1
-    for low in range(first, first + number * width, width):
-        yield f"{moment} >= make_timestamp({low}) AND {moment} < make_timestamp({low + width})"
+def _hash(key: str) -> str:
+    """Return SQL for a hash of these columns as a whole number of `_HASH_BITS` bits."""
+    return f"(hash({key}) >> {64 - _HASH_BITS})::BIGINT"

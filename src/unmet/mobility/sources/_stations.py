@@ -17,6 +17,7 @@ from unmet.mobility.sources._tables import (
     count,
     drop_new,
     ensure_tables,
+    next_row,
     replace_rejects,
 )
 from unmet.tables import literal, transaction
@@ -90,12 +91,12 @@ def read_stations(
 def use_station_ids(con: Connection, table: str, columns: tuple[str, ...]) -> int:
     """Replace other ids of stations in a table by their ``station_id``; return how many were replaced."""
     renamed = 0
-    last = count(con, f"SELECT max(rowid) FROM {table}")
+    end = next_row(con, table)
     for column in columns:
         found = f"SELECT {column} AS id FROM {table} GROUP BY 1"
         if not count(con, f"SELECT count(*) FROM ({found}) SEMI JOIN station_ids USING (id)"):
             continue
-        for low in range(0, last + 1, _RENAMED_AT_ONCE):
+        for low in range(0, end, _RENAMED_AT_ONCE):
             renamed += count(
                 con,
                 f"UPDATE {table} SET {column} = m.place FROM station_ids AS m WHERE {table}.{column} = m.id "

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unmet.mobility.sources._account import FileReport
 from unmet.mobility.sources._day_order import DayEvidence
 from unmet.mobility.sources._files import Source
-from unmet.mobility.sources._tables import count
+from unmet.mobility.sources._tables import count, next_row
 from unmet.runs import Cluster, atomic_write, checksum, code_version, in_worker
 from unmet.tables import literal_path, private_folder
 
@@ -96,7 +96,7 @@ class ReadStore:
                 return False
         self._used.add(key)
         reader.feeds.insert()
-        base = _next_row(reader, reader.destination.tables[0])
+        base = next_row(reader.con, reader.destination.tables[0])
         for table in (*reader.destination.tables, _REJECTS):
             if meta["rows"][table]:
                 part = literal_path(self._part(key, table))
@@ -128,7 +128,7 @@ class ReadStore:
         """Store what is read inside, if that ends well."""
         account, con = reader.account, reader.con
         names = (*reader.destination.tables, _REJECTS)
-        before = {name: _next_row(reader, name) for name in names}
+        before = {name: next_row(reader.con, name) for name in names}
         files, notes, blank, left_out = (
             len(account.files),
             len(account.notes),
@@ -222,7 +222,3 @@ def _stored(reader: SourceReader, source: Source) -> list[Any] | None:
         return None
     layout, usual, evidence = found
     return [layout, usual, evidence.first, evidence.second, reader.order.of(evidence, layout, usual)]
-
-
-def _next_row(reader: SourceReader, table: str) -> int:
-    return count(reader.con, f"SELECT coalesce(max(rowid), -1) + 1 FROM {table}")

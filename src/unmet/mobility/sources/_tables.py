@@ -65,3 +65,9 @@ def count(con: Connection, sql: str) -> int:
     """Return the number that a query gives; 0 if it is NULL."""
     [(number,)] = con.execute(sql).fetchall()
     return int(number or 0)
+
+
+def next_row(con: Connection, table: str) -> int:
+    """Return the ``rowid`` after the last one; it is at least the number of rows, so few are looked at."""
+    rows = count(con, f"SELECT count(*) FROM {table}")
+    return count(con, f"SELECT max(rowid) + 1 FROM {table} WHERE rowid >= {rows - 1}")

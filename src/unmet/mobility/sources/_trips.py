@@ -27,6 +27,7 @@ from unmet.mobility.sources._tables import (
     count,
     drop_new,
     ensure_tables,
+    next_row,
     replace_rejects,
     replace_table,
 )
@@ -175,7 +176,7 @@ class _Trips(Destination):
         """Number the lines, and settle times in an hour that occurs twice."""
         if not inserted.rows:
             return
-        first = count(self.con, "SELECT max(rowid) FROM new_trips") - inserted.rows + 1
+        first = next_row(self.con, "new_trips") - inserted.rows
         fields = relation.layout.positions
         rounded = bool({"seconds", "minutes"} & set(fields)) and is_rounded(relation.sampled("start"))
         self.firsts.append(First(first, relation.layout.format.name, rounded))
