@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from forecasting_toys import make_toy
+from scipy import special
 
-from unmet.forecasting._shocks import Shocks, _peak, estimate_shocks, follow, smooth
+from unmet.forecasting._counts import log_mass
+from unmet.forecasting._shocks import Shocks, _peak, best_shocks, estimate_shocks, follow, smooth
 
 
 def test_without_memory_it_is_the_negative_binomial() -> None:
@@ -76,3 +78,19 @@ def test_the_peak_of_a_parabola() -> None:
     assert _peak(5 - 2 * (x - 0.3) ** 2) == pytest.approx(0.3)
     assert _peak(5 - 2 * (x - 3) ** 2) == 1.0
     assert _peak(x**2 + 0.1 * x) == 1.0
+
+
+def test_the_likelihood_is_the_negative_binomial_for_small_large_and_broken_counts() -> None:
+    rng = np.random.default_rng(5)
+    expected = rng.gamma(1.0, 6.0, (3, 300))
+    expected[0, :20] = 0.0  # nothing expected says nothing
+    y = rng.poisson(expected).astype(np.float64)
+    y[1, ::7] += 40.0
+    y[2, ::5] += 0.3
+    known = rng.random(y.shape) > 0.2
+    for groups in (1.0, 1.5):
+        shape = 1 / ((groups - 1) / np.maximum(expected, 1e-9) + 0.3)
+        value = log_mass(y, expected, shape) + special.gammaln(y + 1) - special.xlogy(y, expected)
+        wanted = value[known & (expected > 0)].sum()
+        found = best_shocks(y, expected, known, np.array([0.3]), np.array([0.0]), groups)[1]
+        assert found == pytest.approx(wanted, rel=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -26,14 +27,15 @@ def check_zone(zone: str, what: str = "zone") -> str:
 
 def utc_offset(seconds: NDArray[np.int64], zone: str) -> NDArray[np.int64]:
     """Return by how many seconds local time is ahead of UTC at moments in seconds since 1970."""
-    place = ZoneInfo(zone)
     quarter, back = np.unique(np.asarray(seconds) // _QUARTER, return_inverse=True)
-    offsets = []
-    for stamp in quarter.tolist():
-        offset = datetime.fromtimestamp(stamp * _QUARTER, UTC).astimezone(place).utcoffset()
-        assert offset is not None
-        offsets.append(int(offset.total_seconds()))
-    return np.array(offsets, np.int64)[back]
+    return np.array([_offset(one, zone) for one in quarter.tolist()], np.int64)[back]
+
+
+@lru_cache(1 << 17)  # the same periods are asked for again and again
+def _offset(quarter: int, zone: str) -> int:
+    offset = datetime.fromtimestamp(quarter * _QUARTER, UTC).astimezone(ZoneInfo(zone)).utcoffset()
+    assert offset is not None
+    return int(offset.total_seconds())
 
 
 def local_seconds(ds: NDArray[np.datetime64], zone: str) -> NDArray[np.int64]:

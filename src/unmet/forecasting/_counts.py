@@ -22,9 +22,13 @@ def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats,
     counts, means, shapes = np.broadcast_arrays(
         *(np.asarray(values, np.float64) for values in (y, mean, shape))
     )
-    share = shapes / (shapes + means)
-    below = np.where(counts > 0, special.betainc(shapes, np.maximum(counts, 1e-300), share), 0.0)
-    return below, np.exp(log_mass(counts, means, shapes))
+    some = counts > 0  # below a count of 0 there is nothing
+    y, m, a = counts[some], means[some], shapes[some]
+    below = np.zeros(counts.shape)
+    below[some] = special.betainc(a, y, a / (a + m))
+    mass = np.asarray(-shapes * np.log1p(means / shapes))
+    mass[some] = log_mass(y, m, a)
+    return below, np.exp(mass)
 
 
 def log_mass(y: Floats, mean: Floats, shape: Floats) -> Floats:

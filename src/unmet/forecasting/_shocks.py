@@ -13,7 +13,8 @@ from scipy import special
 Floats = NDArray[np.float64]
 _PLACES = 32
 _AT_ONCE = 512  # places that are filtered together
-_PERIODS = 64  # periods whose likelihood is computed together
+_PERIODS = 128  # periods whose likelihood is computed together
+_FEW = 16  # factors whose product neither overflows nor takes longer than a gamma function
 # Sizes of groups that are tried in turn, and the gain in log-likelihood that the best must bring.
 _GROUPS = (1.1, 1.2, 1.3, 1.45, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0)
 _CLEAR_GAIN = 10.0
@@ -204,44 +205,72 @@ def _likelihood(
     y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats, groups: float = 1.0
 ) -> Floats:
     """Return the log-likelihood of each pair (variance, persistence), all filtered at once."""
-    size = (len(pairs), len(y))
-    spread, memory = (np.ascontiguousarray(np.broadcast_to(pairs[:, k : k + 1], size)) for k in (0, 1))
-    back, square = 1 - memory, memory**2
-    fresh = (1 - square) * spread
     counts, means = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)
     used = np.ascontiguousarray(known.T) & (means > 0)
-    weaker, weight = counts / groups, means / groups
-    mean, variance = np.ones(size), spread.copy()
     total = np.zeros(len(pairs))
-    a, b = np.empty((_PERIODS, *size)), np.empty((_PERIODS, *size))
-    for first in range(0, len(counts), _PERIODS):
-        last = min(first + _PERIODS, len(counts))
-        for t in range(first, last):
-            rate, shape = b[t - first], a[t - first]
-            np.divide(mean, variance, out=rate)
-            np.multiply(mean, rate, out=shape)
-            after = rate + weight[t]
-            np.divide(shape + weaker[t], after, out=mean)
-            np.divide(mean, after, out=variance)
-            mean *= memory
-            mean += back
-            variance *= square
-            variance += fresh
-        part, block = slice(first, last), slice(None, last - first)
-        total += _block(a[block], b[block], counts[part], means[part], used[part], groups)
+    filtered = _gammas(pairs, counts, means, groups)
+    for first, (a, b) in zip(range(0, len(counts), _PERIODS), filtered):
+        part = slice(first, first + _PERIODS)
+        total += _block(a, b, counts[part], means[part], used[part], groups)
     return total
 
 
+def _gammas(pairs: Floats, counts: Floats, means: Floats, groups: float) -> Iterator[tuple[Floats, Floats]]:
+    """Yield shape and rate of the shocks before each count, (n, pairs, places), by some periods at a time.
+
+    The next ones overwrite those before.
+    """
+    size = (len(pairs), counts.shape[1])
+    spread, memory = (np.repeat(pairs[:, k], size[1]) for k in (0, 1))
+    found = np.empty((_PERIODS, 2, spread.size))
+    found[:] = 1 / spread
+    keep, back = np.stack([memory, memory**2]), np.stack([1 - memory, (1 - memory**2) * spread])
+    moments, after = np.stack([np.ones_like(spread), spread]), np.empty_like(keep)
+    mean, variance, shape, rate = *moments, *after
+    for first in range(0, len(counts), _PERIODS):
+        part = slice(first, first + _PERIODS)
+        news = np.tile(np.stack([counts[part], means[part]], axis=1) / groups, len(pairs))
+        if memory.any():  # else nothing is learned for the next period
+            for prior, (a, b), seen in zip(found, found, news):
+                np.divide(mean, variance, out=b)
+                np.multiply(mean, b, out=a)
+                np.add(prior, seen, out=after)
+                np.divide(shape, rate, out=mean)
+                np.divide(mean, rate, out=variance)
+                np.multiply(moments, keep, out=moments)
+                np.add(moments, back, out=moments)
+        now = found[: len(news)].reshape(-1, 2, *size)
+        yield now[:, 0], now[:, 1]
+
+
 def _block(a: Floats, b: Floats, seen: Floats, mu: Floats, used: NDArray[np.bool_], groups: float) -> Floats:
-    """Return the log-likelihood of some periods for each pair; a, b of shape (n, pairs, places)."""
-    period, place = np.nonzero(used)
-    counts, means = seen[period, place][:, None], mu[period, place][:, None]
-    a, b = a[period, :, place], b[period, :, place]
+    """Return the log-likelihood of some periods for each pair; a, b of shape (n, pairs, places).
+
+    It is −a log(1 + μ/b) + log Γ(a + y) − log Γ(a) − y log(b + μ), and for a whole y the last three are the
+    logarithm of the product of (a + k) / (b + μ) over k < y.
+    """
+    ratio = mu[:, None] / b
     if groups != 1:
-        count = np.maximum(a / b * means, 1e-9)
+        count = np.maximum(a * ratio, 1e-9)
         a = 1 / ((groups - 1) / count + 1 / a)
-        b = a * means / count
-    one = a * np.log(b) - (a + counts) * np.log(b + means)
-    some = np.flatnonzero(counts > 0)  # for the others log Γ(a + y) − log Γ(a) is 0
-    one[some] += special.gammaln(a[some] + counts[some]) - special.gammaln(a[some])
-    return one.sum(axis=0)
+        ratio = count / a
+    one = np.log(1 + ratio)
+    one *= a
+    one *= used[:, None]
+    total = -one.sum(axis=(0, 2))
+    period, place = np.nonzero(used & (seen > 0))
+    counts = seen[period, place]
+    few = (counts <= _FEW) & (counts == np.floor(counts))
+    order = np.argsort(np.where(few, -counts, 1), kind="stable")  # the rows of a factor come first
+    period, place, counts = period[order], place[order], counts[order]
+    a, ratio = a[period, :, place], ratio[period, :, place]
+    scale = ratio / (1 + ratio) / mu[period, place][:, None]  # 1 / (b + μ)
+    split = int(few.sum())
+    product = a[:split] * scale[:split]
+    for k in range(1, int(counts[:split].max(initial=0))):
+        rows = int(np.searchsorted(-counts[:split], -k))  # those with y > k
+        product[:rows] *= (a[:rows] + k) * scale[:rows]
+    total += np.log(product).sum(axis=0)
+    many, a, scale = counts[split:, None], a[split:], scale[split:]
+    total += (special.gammaln(a + many) - special.gammaln(a) + many * np.log(scale)).sum(axis=0)
+    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -107,8 +107,10 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
 
 def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     """Return expected pickups from empty neighbours, and unserved requests served by a neighbour; (P, T)."""
-    came, went = np.zeros_like(unserved), np.zeros_like(unserved)
     step = max(24, _AT_ONCE // len(unserved))
+    if not spill.others and unserved.shape[1] <= step:
+        return _flows(spill, near, unserved, exposure)
+    came, went = np.zeros_like(unserved), np.zeros_like(unserved)
     for begin in range(0, unserved.shape[1], step):  # periods do not depend on each other
         part = (slice(None), slice(begin, begin + step))
         for law in spill.laws:
@@ -146,6 +148,25 @@ def _to_nearest(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats
     gone = np.zeros_like(unserved)
     gone[place, period] = went
     return came.reshape(unserved.shape), gone
+
+
+def _to_each(
+    near: Neighbours, unserved: Floats, exposure: Floats, use: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats]]:
+    """Yield what `_to_nearest` sends to each neighbour if everybody walks as far as it takes, nearest first.
+
+    Numbers of the rows in `use` that it comes to, places that it comes from, and requests.
+    """
+    number = np.full(use.shape, -1)
+    number[use] = np.arange(use.sum())
+    place, period = np.nonzero(unserved)
+    left = unserved[place, period]
+    for k in range(near.index.shape[1]):
+        target = near.index[place, k]
+        row, open_share = number[target, period], exposure[target, period]
+        some = (row >= 0) & (open_share > 0)
+        yield row[some], place[some], (left * open_share)[some]
+        left = left * np.where(np.isfinite(near.metres[place, k]), 1 - open_share, 1.0)
 
 
 def _by_choice(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
@@ -188,8 +209,17 @@ def estimate_spill(
     within = _Within.of(y, mean, use, cell)
     rows = _Rows(y[use], within.own, np.broadcast_to(shape, mean.shape)[use], np.nonzero(use)[1])
 
+    index = np.flatnonzero(use)
+    steps = list(_to_each(near, unserved, exposure, use))
+
     def came_by(law: LawName, walk: float) -> Floats:
-        return within.differ(flows(Spill(1.0, walk, law=law), near, unserved, exposure)[0][use])
+        if law != "nearest":
+            came, _ = flows(Spill(1.0, walk, law=law), near, unserved, exposure)
+            return within.differ(came.reshape(-1)[index])
+        found, chance = np.zeros(len(index)), Spill(1.0, walk).chance(near.metres)
+        for k, (row, place, flow) in enumerate(steps):
+            found += np.bincount(row, flow * chance[place, k], len(found))
+        return within.differ(found)
 
     found = [_best_walk(law, rows, came_by) for law in laws]
     found.sort(key=lambda one: -one[0])
@@ -251,8 +281,7 @@ def _best_walk(law: LawName, rows: _Rows, came_by: Callable[[LawName, float], Fl
             walk = float(np.exp(log_walk))
             came = came_by(law, walk)
             share = rows.best_share(came)
-            error = rows.error(share * came)
-            tried[log_walk] = rows.fit(share * came), Spill(share, walk, error, law)
+            tried[log_walk] = rows.fit(share * came), Spill(share, walk, law=law)
         return tried[log_walk][0]
 
     grid = [float(np.log(walk)) for walk in _WALKS]
@@ -261,7 +290,8 @@ def _best_walk(law: LawName, rows: _Rows, came_by: Callable[[LawName, float], Fl
     for _ in range(_NARROWER):  # golden section between the neighbours of the best
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         low, high = (low, right) if value(left) > value(right) else (left, high)
-    return max(tried.values(), key=lambda one: one[0])
+    top, found = max(tried.values(), key=lambda one: one[0])
+    return top, replace(found, error=rows.error(found.share * came_by(law, found.walk)))
 
 
 @dataclass(frozen=True)

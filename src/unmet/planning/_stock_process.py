@@ -15,13 +15,15 @@ than leave. With V(C)' = λ D(C), the uniformised system has no negative term,
 so nothing cancels, and every step keeps 1 ≥ D(1) ≥ D(2) ≥ … ≥ 0: the curve V is exactly falling and convex.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.special import gammaln, xlogy
 
 from unmet.planning._arrays import Floats, Ints
 from unmet.planning._mixing import gamma_nodes
 
-_COLUMNS = 128  # streams worked on together: 61 stocks of them stay in a core's cache
+_COLUMNS, _CELLS = 128, 1 << 12  # streams worked on together, and their stocks: these stay in a core's cache
 _REACH = 32.0  # expected events per sub-step, at most
 _TAIL = 1e-11  # weight of the terms left out of each sub-step
 _FAINT = 1e-8  # expected rides of a stream that is left out
@@ -99,18 +101,27 @@ def _back(
     returns_rate: Floats,
     capacity: Ints,
 ) -> tuple[Floats, Floats]:
-    """Go one period back in time, averaged over each place's processes, grouped by similar rates."""
-    returns = returns_rate[place]
-    order = np.argsort(requests + returns, kind="stable")
-    before = np.empty((len(order), len(values) + 1))
-    for start in range(0, len(order), _COLUMNS):
-        chosen = order[start : start + _COLUMNS]
-        at = place[chosen]
-        moved, moved_full = _flow(values[:, at], full[at], requests[chosen], returns[chosen], capacity[at])
-        before[chosen, :-1] = (moved * weight[chosen]).T
+    """Go one period back in time, averaged over each place's processes, grouped by docks and by rates."""
+    returns, docks = returns_rate[place], capacity[place]
+    before = np.zeros((len(place), len(values) + 1))
+    for chosen in _alike(docks, requests + returns):
+        at, rows = place[chosen], int(docks[chosen].max())  # vehicles beyond the docks are worth nothing
+        given = values[:rows, at], full[at], requests[chosen], returns[chosen], docks[chosen]
+        moved, moved_full = _flow(*given)
+        before[chosen, :rows] = (moved * weight[chosen]).T
         before[chosen, -1] = moved_full * weight[chosen]
     mixed = np.add.reduceat(before, np.flatnonzero(np.diff(place, prepend=-1)), axis=0)
     return np.ascontiguousarray(mixed[:, :-1].T), mixed[:, -1]
+
+
+def _alike(docks: Ints, speed: Floats) -> Iterator[Ints]:
+    """Yield streams to work on together: up to twice the docks of each other, and similar speeds."""
+    band = np.ceil(np.log2(np.maximum(docks, 1)))
+    order = np.lexsort((speed, band))
+    for same in np.split(order, np.flatnonzero(np.diff(band[order])) + 1):
+        columns = max(_COLUMNS, _CELLS // (int(docks[same].max()) + 1))
+        for start in range(0, len(same), columns):
+            yield same[start : start + columns]
 
 
 def _flow(
