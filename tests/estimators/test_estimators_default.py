@@ -1,11 +1,15 @@
 """The default on tables of many shapes: what follows from the data, and that it does what it is for."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from unmet import CensoredQuantileRegressor, fit_many, load
+from unmet.datasets import make_synthetic
 from unmet.estimators._programs import find_l2, find_normal_ridge, suit_few_rows
 from unmet.estimators._screen import scale_columns
+from unmet.training._objective import distance_from_normal
 
 LEVELS = (0.05, 0.5, 0.95)
 
@@ -46,6 +50,31 @@ def test_the_fit_of_the_screen_reads_censored_rows_as_bounds():
         hidden = latent > cap
         found += scale_columns(X, np.minimum(latent, cap), hidden.astype(float), np.ones(400)).any()
     assert found <= 4
+
+
+@pytest.mark.parametrize(
+    ("noise", "wanted"), [("heteroskedastic", {2}), ("skewed-heteroskedastic", {2}), ("skewed-left", set())]
+)
+def test_a_column_that_moves_the_location_alone_does_not_enter(noise, wanted):
+    # x1 decides how many rows are censored: a normal law for those, or one scale for all rows, lets it in.
+    found = []
+    for seed in range(20):
+        data = make_synthetic(noise, n=700, seed=seed)
+        columns = (data.X - data.X.mean(0)) / np.where(data.X.std(0) == 0, 1, data.X.std(0))
+        y = (data.y - data.y.mean()) / data.y.std()
+        found.append(set(np.flatnonzero(scale_columns(columns.T, -y, data.censored, np.ones(700)))))
+    assert found.count(wanted) >= 18
+
+
+@pytest.mark.parametrize("hidden", [np.ones(50, bool), np.arange(50) > 0])
+def test_the_screen_stands_rows_of_which_all_are_censored(hidden):
+    random = np.random.default_rng(0)
+    assert not scale_columns(random.normal(size=(3, 50)), random.normal(size=50), hidden, np.ones(50)).any()
+
+
+def test_the_screen_stands_a_perfect_line():
+    columns = np.random.default_rng(0).normal(size=(2, 100))
+    scale_columns(columns, columns[0], columns[1] > 1, np.ones(100))
 
 
 def test_with_plenty_of_rows_every_column_enters():
@@ -139,13 +168,16 @@ def test_only_auto_is_a_word(name):
         CensoredQuantileRegressor(**{name: "best"}).fit(np.ones((4, 1)), np.arange(4.0))
 
 
-def test_the_shape_is_drawn_to_the_normal_one_where_few_rows_are_exact():
-    from unmet.estimators._settings import check_head
+def test_the_shape_is_drawn_to_the_normal_one_less_by_more_rows():
+    settings = CensoredQuantileRegressor()._settings()
+    assert find_normal_ridge(settings, 100) == 10 * find_normal_ridge(settings, 1000)
+    assert find_normal_ridge(CensoredQuantileRegressor(head="free")._settings(), 100) == 0
 
-    class Settings:
-        head = check_head("location-scale")
 
-    shares = np.array([1.0, 0.2, 0.0])
-    np.testing.assert_allclose(find_normal_ridge(Settings, shares, 100), [0.01, 0.25, 100])
-    Settings.head = "free"
-    assert not find_normal_ridge(Settings, shares, 100).any()
+def test_a_shape_near_the_normal_one_is_drawn_in_and_a_far_one_is_not():
+    def slope(skew):
+        return float(jax.grad(distance_from_normal)(jnp.array([skew, 0.0]))[0])
+
+    assert float(distance_from_normal(jnp.zeros(2))) == slope(0) == 0
+    assert slope(0.05) / 0.05 > 50 * slope(1.0) / 1.0
+    assert slope(-0.3) == -slope(0.3)

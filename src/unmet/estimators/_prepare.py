@@ -263,11 +263,8 @@ def _jobs(
     scale = units.scale if settings.fixed_scale is None else settings.fixed_scale / y_unit
     hyper[:, :3] = settings.learning_rate, l2, settings.clip_norm
     hyper[:, 3], hyper[:, 4], hyper[:, 5] = (most + span - units.y_center) / y_unit, units.location, scale
-    exact = np.isin(terms.flag[:, :train], (0, 2))  # an interval tells as much as a value
-    # A sum along the rows of each problem: the bits of a product would depend on the size of the stack.
-    seen_share = np.sum(exact * weight, axis=1)
     hyper[:, 7] = find_scale_ridge(settings, training)
-    hyper[:, 8] = find_normal_ridge(settings, seen_share, training)
+    hyper[:, 8] = find_normal_ridge(settings, training)
     varying: Any = 1
     if before is not None:
         varying = scale_uses(before.members[0], columns)

@@ -38,7 +38,7 @@ class Hyper(NamedTuple):
     scale: Any
     spread: Any  # of the starting output weights around a neutral start
     scale_ridge: Any  # penalty on the squared weights of a scale network
-    normal_ridge: Any  # penalty on the squared distance of a sinh-arcsinh shape from the normal one
+    normal_ridge: Any  # penalty on the distance of a sinh-arcsinh shape from the normal one
 
 
 class Problem(NamedTuple):
