@@ -43,6 +43,19 @@ def test_quantiles_and_intervals_of_a_pipeline(capped):
             assert ends == pytest.approx(found[:, [0, 2]], abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        CensoredQuantileRegressor(quantiles=(0.3,), max_epochs=30, random_state=0),
+        LinearCensoredQuantiles(quantiles=(0.3,)),
+        TobitRegressor(quantiles=(0.3,), random_state=0),
+    ],
+)
+def test_predict_is_the_only_quantile_if_there_is_one(capped, model):
+    model.fit(capped.X, capped.y, censored=capped.censored)
+    assert np.array_equal(model.predict(capped.X), model.predict_quantiles(capped.X, (0.3,))[:, 0])
+
+
 def test_predict_takes_quantiles_or_coverage(capped):
     model = LINEAR.fit(capped.X, capped.y, censored=capped.censored)
     with pytest.raises(ValueError, match="quantiles or coverage"):

@@ -94,3 +94,13 @@ def test_the_likelihood_is_the_negative_binomial_for_small_large_and_broken_coun
         wanted = value[known & (expected > 0)].sum()
         found = best_shocks(y, expected, known, np.array([0.3]), np.array([0.0]), groups)[1]
         assert found == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("mean", [1e-22, 1e22])
+def test_the_likelihood_stays_finite_for_any_mean(mean: float) -> None:
+    y, expected = np.full((1, 8), 3.0), np.full((1, 8), 3.0)
+    y[0, 7], expected[0, 7] = 16.0, mean
+    known = np.ones(y.shape, bool)
+    for groups in (1.0, 1.1, 4.0):
+        _, found = best_shocks(y, expected, known, np.array([0.2, 0.5]), np.array([0.0, 0.7]), groups)
+        assert np.isfinite(found)

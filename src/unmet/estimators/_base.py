@@ -155,7 +155,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         return self._middle(X)
 
     def _middle(self, X: ArrayLike) -> Floats:
-        levels = self._fitted().levels
+        self._fitted()
+        levels = tuple(self.quantiles)
         return self.predict_quantiles(X, quantiles=levels if len(levels) == 1 else (0.5,))[..., 0]
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] | None = None) -> Floats:

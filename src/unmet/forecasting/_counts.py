@@ -22,7 +22,7 @@ def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats,
     counts, means, shapes = np.broadcast_arrays(
         *(np.asarray(values, np.float64) for values in (y, mean, shape))
     )
-    some = counts > 0  # below a count of 0 there is nothing
+    some = counts != 0  # below a count of 0 there is nothing
     y, m, a = counts[some], means[some], shapes[some]
     below = np.zeros(counts.shape)
     below[some] = special.betainc(a, y, a / (a + m))

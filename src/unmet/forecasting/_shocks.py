@@ -15,6 +15,7 @@ _PLACES = 32
 _AT_ONCE = 512  # places that are filtered together
 _PERIODS = 128  # periods whose likelihood is computed together
 _FEW = 16  # factors whose product neither overflows nor takes longer than a gamma function
+_RAREST = 1e-12  # mean of a count whose product of factors stays within what a float can hold
 # Sizes of groups that are tried in turn, and the gain in log-likelihood that the best must bring.
 _GROUPS = (1.1, 1.2, 1.3, 1.45, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0)
 _CLEAR_GAIN = 10.0
@@ -261,6 +262,7 @@ def _block(a: Floats, b: Floats, seen: Floats, mu: Floats, used: NDArray[np.bool
     period, place = np.nonzero(used & (seen > 0))
     counts = seen[period, place]
     few = (counts <= _FEW) & (counts == np.floor(counts))
+    few &= (mu[period, place] > _RAREST) & (mu[period, place] < 1 / _RAREST)
     order = np.argsort(np.where(few, -counts, 1), kind="stable")  # the rows of a factor come first
     period, place, counts = period[order], place[order], counts[order]
     a, ratio = a[period, :, place], ratio[period, :, place]

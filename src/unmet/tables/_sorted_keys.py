@@ -81,7 +81,8 @@ class SortedKeys:
                 for at in range(0, size, _COPIED_AT_ONCE):
                     target.write(os.pread(self._file.fileno(), min(_COPIED_AT_ONCE, size - at), at))
         shared = object.__new__(SortedKeys)
-        shared.__setstate__({**self.__dict__, "_file": str(path)})
+        held = {"_runs": list(self._runs), "_ends": list(self._ends)}
+        shared.__setstate__({**held, "_file": str(path)})
         return shared
 
     @property
