@@ -23,11 +23,11 @@ def count_step(y: ArrayLike, mean: ArrayLike, shape: ArrayLike) -> tuple[Floats,
         *(np.asarray(values, np.float64) for values in (y, mean, shape))
     )
     some = counts != 0  # below a count of 0 there is nothing
-    y, m, a = counts[some], means[some], shapes[some]
+    seen, m, a = counts[some], means[some], shapes[some]
     below = np.zeros(counts.shape)
-    below[some] = special.betainc(a, y, a / (a + m))
+    below[some] = special.betainc(a, seen, a / (a + m))
     mass = np.asarray(-shapes * np.log1p(means / shapes))
-    mass[some] = log_mass(y, m, a)
+    mass[some] = log_mass(seen, m, a)
     return below, np.exp(mass)
 
 
