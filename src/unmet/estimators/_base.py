@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from unmet.censoring import Observed, Side, observe, refuse_mask
-from unmet.estimators._categories import Encoding, find_categories
+from unmet.estimators._categories import Encoding, find_categories, refuse_times
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
@@ -110,6 +110,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         """
         refuse_mask(X, "X")
         refuse_mask(y, "y")
+        refuse_times(X)
         X = dense(X)
         self.__dict__.pop("categories_", None)  # left by an earlier fit
         found = find_categories(X, self._encoding)
@@ -285,6 +286,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
 
     def _inputs(self, X: Any) -> Floats:
         refuse_mask(X, "X")
+        refuse_times(X)
         if (known := self.__dict__.get("categories_")) is not None:
             known.refuse_arrays(X)
             rows = known.expand(validate_data(self, X, skip_check_array=True, reset=False))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from unmet.censoring import Observed, Side, refuse_mask
 from unmet.estimators._base import CensoredRegressor, Floats
+from unmet.estimators._categories import refuse_times
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
@@ -143,6 +144,7 @@ class CensoredGaussianProcess(CensoredRegressor):
         self._check_parameters()
         refuse_mask(X, "X")
         refuse_mask(y, "y")
+        refuse_times(X)
         rows = validate_data(self, dense(X), dtype=np.float64)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
         found = observe_outputs(y, self.side, **told)
