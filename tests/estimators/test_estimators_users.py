@@ -8,7 +8,14 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unmet import CensoredQuantileForest, CensoredQuantileRegressor, LinearCensoredQuantiles, TobitRegressor
+from unmet import (
+    CensoredGaussianProcess,
+    CensoredQuantileForest,
+    CensoredQuantileRegressor,
+    Conformal,
+    LinearCensoredQuantiles,
+    TobitRegressor,
+)
 
 LINEAR = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
 
@@ -26,6 +33,38 @@ def test_a_score_without_thresholds_is_told(capped):
         cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
     with sklearn.config_context(enable_metadata_routing=True):
         cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
+
+
+def test_completing_without_thresholds_is_told(capped):
+    process = CensoredGaussianProcess(inducing=8, random_state=0)
+    for model in (LINEAR, process):
+        model.fit(capped.X, capped.y, threshold=capped.threshold)
+        with pytest.warns(UserWarning, match="complete got no threshold .* returns y as it is") as told:
+            assert model.complete(capped.X, capped.y) == pytest.approx(capped.y)
+        assert told[0].filename == __file__
+    two = np.column_stack([capped.y, capped.y])
+    process.fit(capped.X, two, threshold=np.column_stack([capped.threshold, capped.threshold]))
+    with pytest.warns(UserWarning, match="complete got no threshold"):
+        process.complete(capped.X, two)
+    with pytest.warns(UserWarning, match="score got no threshold"):
+        process.score(capped.X, two)
+
+
+def test_warnings_point_at_the_line_of_the_user(capped):
+    """Also where another method, or another estimator, asks the forest."""
+    forest = CensoredQuantileForest(n_estimators=5, random_state=0)
+    middle = np.median(capped.y)
+    y = np.minimum(capped.y, middle)
+    forest.fit(capped.X, y, threshold=middle)
+    for ask in (
+        lambda: forest.predict_quantiles(capped.X, (0.99,)),
+        lambda: forest.predict(capped.X, coverage=0.98),
+        lambda: forest.score(capped.X, y, threshold=middle),
+        lambda: Conformal(forest, random_state=0).fit(capped.X, y, threshold=middle),
+    ):
+        with pytest.warns(UserWarning, match="are not identified") as told:
+            ask()
+        assert {one.filename for one in told} == {__file__}
 
 
 def test_quantiles_and_intervals_of_a_pipeline(capped):

@@ -1,6 +1,5 @@
 """The shell of all estimators: store, check, observe; predict, score, complete, save."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -21,6 +20,7 @@ from unmet.estimators._checks import (
     refuse_negative,
     seen_loss,
     warn_if_never_reached,
+    warn_if_untold,
 )
 from unmet.estimators._settings import check_coverage, check_number, check_quantiles, check_switch
 
@@ -198,18 +198,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         a quantile between the bounds of a row then costs nothing.
         Searches of scikit-learn pass no thresholds to `score` unless metadata routing is on: `score` warns.
         """
-        if getattr(self, "told_censoring_", False) and all(
-            part is None for part in (threshold, censored, lower, upper)
-        ):
-            warnings.warn(
-                "score got no threshold or censored although fit did, so that it prefers models that ignore "
-                "the cap: pass them; in searches and cross_val_score use params= and "
-                "sklearn.set_config(enable_metadata_routing=True)",
-                UserWarning,
-                stacklevel=2,
-            )
-        quantiles = self.predict_quantiles(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "score")
+        quantiles = self.predict_quantiles(X)
         observed = observe(y, side=self.side, **told)
         check_lengths(quantiles, observed, y)
         losses = seen_loss(observed, quantiles, np.asarray(self.quantiles, np.float64))
@@ -256,6 +247,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             check_number("n_draws", n_draws, 1, whole=True)
         rows = self._inputs(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "complete")
         observed = observe(y, side=self.side, **told)
         check_lengths(rows, observed, y)
         random = np.random.RandomState(check_seed(random_state))

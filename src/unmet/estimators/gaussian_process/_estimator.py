@@ -18,6 +18,7 @@ from unmet.estimators._checks import (
     dense,
     refuse_negative,
     seen_loss,
+    warn_if_untold,
 )
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import MOST_STARTS, check_choice, check_number, check_quantiles, check_switch
@@ -219,8 +220,9 @@ class CensoredGaussianProcess(CensoredRegressor):
         """Return minus the mean censored tilted loss over rows, outputs and `quantiles`. Higher is better."""
         if not several(y, lower):
             return super().score(X, y, threshold, censored, sample_weight, lower=lower, upper=upper)
-        quantiles = self.predict_quantiles(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "score")
+        quantiles = self.predict_quantiles(X)
         found = observe_outputs(y, self.side, **told)
         self._check_outputs(quantiles, found)
         weight = (
@@ -262,6 +264,7 @@ class CensoredGaussianProcess(CensoredRegressor):
             check_number("n_draws", n_draws, 1, whole=True)
         rows = self._inputs(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "complete")
         if several(y, lower):
             found = observe_outputs(y, self.side, **told)
         else:

@@ -1,6 +1,5 @@
 """Linear censored quantile regression by the exact methods of the literature."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -19,6 +18,7 @@ from unmet.estimators._settings import (
     check_quantiles,
     check_switch,
 )
+from unmet.estimators._warn import warn_user
 from unmet.estimators.linear._fit import bootstrap, make_ready, run
 from unmet.estimators.linear._process import LinearProcess
 from unmet.estimators.linear._summary import Summary, quantile_intervals, summarise
@@ -311,10 +311,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
         if lost:
             end = f"above {levels[-1]:g}" if self.side_ == "right" else f"below {levels[0]:g}"
-            warnings.warn(
-                f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}",
-                UserWarning,
-                stacklevel=3,
+            warn_user(
+                f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}"
             )
 
 
