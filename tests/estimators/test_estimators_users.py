@@ -15,6 +15,7 @@ from unmet import (
     Conformal,
     LinearCensoredQuantiles,
     TobitRegressor,
+    load,
 )
 
 LINEAR = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
@@ -67,6 +68,24 @@ def test_warnings_point_at_the_line_of_the_user(capped):
         assert {one.filename for one in told} == {__file__}
 
 
+def test_an_unknown_argument_names_no_class_of_ours(capped):
+    for model in (LINEAR, TobitRegressor(), CensoredQuantileRegressor()):
+        with pytest.raises(TypeError, match=r"^fit\(\) got an unexpected keyword argument 'thresholds'"):
+            model.fit(capped.X, capped.y, thresholds=capped.threshold)
+
+
+def test_an_interval_beyond_the_fitted_levels_names_the_widest(capped):
+    levels = (0.059, 0.5, 0.941)  # 1 − 0.059 is a little more than 0.941
+    model = CensoredQuantileRegressor(quantiles=levels, head="free", max_epochs=2, random_state=0)
+    model.fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match=r"at most 0\.882, not 0\.99: .* include 0\.005 and 0\.995"):
+        model.predict_interval(capped.X, coverage=0.99)
+    assert (model.predict_interval(capped.X, 0.882) == model.predict_quantiles(capped.X)[:, [0, 2]]).all()
+    model.set_params(quantiles=(0.1, 0.3)).fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match=r"both sides of the median"):
+        model.predict_interval(capped.X, coverage=0.5)
+
+
 def test_quantiles_and_intervals_of_a_pipeline(capped):
     """`predict` of a pipeline passes its arguments on, with metadata routing and without."""
     levels = (0.3, 0.5, 0.7)
@@ -80,6 +99,14 @@ def test_quantiles_and_intervals_of_a_pipeline(capped):
             assert pipe.predict(capped.X) == pytest.approx(found[:, 1], abs=1e-8)
             ends = pipe.predict(capped.X, coverage=0.4)
             assert ends == pytest.approx(found[:, [0, 2]], abs=1e-8)
+
+
+def test_a_saved_last_step_serves_in_a_pipeline(capped, tmp_path):
+    pipe = make_pipeline(StandardScaler(), LinearCensoredQuantiles(quantiles=(0.3, 0.5)))
+    pipe.fit(capped.X, capped.y, linearcensoredquantiles__censored=capped.censored)
+    pipe[-1].save(tmp_path / "model")
+    again = make_pipeline(StandardScaler().fit(capped.X), load(tmp_path / "model"))
+    assert again.predict(capped.X).tobytes() == pipe.predict(capped.X).tobytes()
 
 
 def test_predict_takes_quantiles_or_coverage(capped):

@@ -18,6 +18,7 @@ from unmet.estimators._checks import (
     dense,
     is_plain,
     refuse_negative,
+    refuse_wide,
     seen_loss,
     warn_if_never_reached,
     warn_if_untold,
@@ -101,6 +102,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         self._fit_observed(np.asarray(rows, np.float64), observed, weight, check_seed(self.random_state))
         return self
 
+    fit.__qualname__ = "fit"  # Python names it in errors, and users do not know this class
+
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, **told: Any
     ) -> tuple[NDArray[Any], Observed, Floats | None]:
@@ -178,7 +181,15 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         """Return the lower and upper ends of the central interval, shape (n, 2)."""
         check_coverage(coverage)
         tail = round((1 - coverage) / 2, 12)
-        return self.predict_quantiles(X, quantiles=(tail, 1 - tail))
+        ends = tail, round(1 - tail, 12)
+        fitted = self._fitted()
+        self._refuse_hidden(ends)
+        if not fitted.parametric:
+            refuse_wide(coverage, ends, fitted.levels)
+        return self.predict_quantiles(X, quantiles=ends)
+
+    def _refuse_hidden(self, wanted: Sequence[float]) -> None:
+        """Raise ValueError for levels that were to be fitted, and that censoring hides."""
 
     def score(
         self,

@@ -1,6 +1,6 @@
 """Checks of data that all estimators share, and the loss of what was seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,22 @@ def check_lengths(X: Any, observed: Observed, y: Any) -> None:
     if len(X) != len(observed):
         name = "lower" if y is None else "y"
         raise ValueError(f"X has {len(X)} rows but {name} has {len(observed)}")
+
+
+def refuse_wide(coverage: float, ends: tuple[float, float], levels: Sequence[float]) -> None:
+    """Raise ValueError if a central interval ends outside the fitted levels."""
+    least, most = levels[0], levels[-1]
+    if least <= ends[0] and ends[1] <= most:
+        return
+    widest = round(1 - 2 * max(least, 1 - most), 12)
+    if widest > 0:
+        problem = f"coverage must be at most {widest:g}, not {coverage:g}"
+    else:
+        problem = f"coverage={coverage:g} needs quantiles on both sides of the median"
+    raise ValueError(
+        f"{problem}: the fitted ones lie between {least:g} and {most:g}; fit with quantiles= that include "
+        f"{ends[0]:g} and {ends[1]:g}"
+    )
 
 
 def refuse_two_sided(observed: Observed, what: str, instead: str) -> None:

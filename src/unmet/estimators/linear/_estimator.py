@@ -184,8 +184,11 @@ class LinearCensoredQuantiles(CensoredRegressor):
         Coefficients between fitted levels are interpolated; levels that were not fitted or are not identified
         raise. Linear quantiles may cross where there are few rows.
         """
+        self._refuse_hidden(check_quantiles(self.quantiles if quantiles is None else quantiles))
+        return super().predict_quantiles(X, quantiles)
+
+    def _refuse_hidden(self, wanted: Sequence[float]) -> None:
         levels = self._fitted().levels
-        wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
         lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
         asked = self._levels()[1]
         if any(asked[0] <= level <= asked[-1] for level in lost):
@@ -193,7 +196,6 @@ class LinearCensoredQuantiles(CensoredRegressor):
                 f"quantiles {lost} are not identified: censored rows leave only levels from {levels[0]:g} "
                 f"to {levels[-1]:g}; ask for those, or use CensoredQuantileRegressor"
             )
-        return super().predict_quantiles(X, quantiles)
 
     @property
     def levels_(self) -> tuple[float, ...]:
