@@ -264,7 +264,6 @@ class CensoredGaussianProcess(CensoredRegressor):
             check_number("n_draws", n_draws, 1, whole=True)
         rows = self._inputs(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-        warn_if_untold(self, told, "complete")
         if several(y, lower):
             found = observe_outputs(y, self.side, **told)
         else:
@@ -272,6 +271,7 @@ class CensoredGaussianProcess(CensoredRegressor):
             check_lengths(rows, observed, y)
             found = [(np.ones(len(rows), bool), observed)]
         self._check_outputs(rows, found)
+        warn_if_untold(self, told, "complete")
         random = np.random.RandomState(check_seed(random_state))
         filled = complete_mixture(self.fitted_, rows, found, n_draws, random, self.positive)
         return filled[:, 0] if self.fitted_.outputs == 1 else filled
