@@ -184,7 +184,7 @@ def test_bad_questions_to_a_fitted_model(capped):
     for coverage in (0, 1, -0.5, np.nan):
         with pytest.raises(ValueError, match="coverage"):
             model.predict_interval(capped.X, coverage=coverage)
-    with pytest.raises(ValueError, match="quantiles"):
+    with pytest.raises(ValueError, match=r"coverage must be at most 0\.9"):
         model.predict_interval(capped.X, coverage=0.95)  # wider than what was fitted
     for bad, named in (({"threshold": np.ones(3)}, "threshold"), ({"censored": np.ones(3)}, "censored")):
         with pytest.raises(ValueError, match=named):

@@ -109,8 +109,9 @@ def test_all_rows_censored_warns_and_stays_finite(capped, base, known, side):
     if known != "threshold":
         how["censored"] = np.ones(60, bool)
     beyond = "above" if side == "right" else "below"
-    with pytest.warns(UserWarning, match=f"every row is censored: the data say nothing {beyond}"):
+    with pytest.warns(UserWarning, match=f"every row is censored: the data say nothing {beyond}") as told:
         model = clone(base).set_params(side=side, random_state=0).fit(capped.X, capped.y, **how)
+    assert ("pass known thresholds" in str(told[0].message)) == (known == "censored")
     assert np.isfinite(model.predict_quantiles(capped.X)).all()
 
 

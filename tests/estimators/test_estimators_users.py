@@ -8,7 +8,15 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from unmet import CensoredQuantileForest, CensoredQuantileRegressor, LinearCensoredQuantiles, TobitRegressor
+from unmet import (
+    CensoredGaussianProcess,
+    CensoredQuantileForest,
+    CensoredQuantileRegressor,
+    Conformal,
+    LinearCensoredQuantiles,
+    TobitRegressor,
+    load,
+)
 
 LINEAR = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
 
@@ -26,6 +34,56 @@ def test_a_score_without_thresholds_is_told(capped):
         cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
     with sklearn.config_context(enable_metadata_routing=True):
         cross_val_score(LINEAR, capped.X, capped.y, cv=2, params={"censored": capped.censored})
+
+
+def test_completing_without_thresholds_is_told(capped):
+    process = CensoredGaussianProcess(inducing=8, random_state=0)
+    for model in (LINEAR, process):
+        model.fit(capped.X, capped.y, threshold=capped.threshold)
+        with pytest.warns(UserWarning, match="complete got no threshold .* returns y as it is") as told:
+            assert model.complete(capped.X, capped.y) == pytest.approx(capped.y)
+        assert told[0].filename == __file__
+    two = np.column_stack([capped.y, capped.y])
+    process.fit(capped.X, two, threshold=np.column_stack([capped.threshold, capped.threshold]))
+    with pytest.warns(UserWarning, match="complete got no threshold"):
+        process.complete(capped.X, two)
+    with pytest.warns(UserWarning, match="score got no threshold"):
+        process.score(capped.X, two)
+
+
+def test_warnings_point_at_the_line_of_the_user(capped):
+    """Also where another method, or another estimator, asks the forest."""
+    forest = CensoredQuantileForest(n_estimators=5, random_state=0)
+    middle = np.median(capped.y)
+    y = np.minimum(capped.y, middle)
+    forest.fit(capped.X, y, threshold=middle)
+    for ask in (
+        lambda: forest.predict_quantiles(capped.X, (0.99,)),
+        lambda: forest.predict(capped.X, coverage=0.98),
+        lambda: forest.score(capped.X, y, threshold=middle),
+        lambda: Conformal(forest, random_state=0).fit(capped.X, y, threshold=middle),
+    ):
+        with pytest.warns(UserWarning, match="are not identified") as told:
+            ask()
+        assert {one.filename for one in told} == {__file__}
+
+
+def test_an_unknown_argument_names_no_class_of_ours(capped):
+    for model in (LINEAR, TobitRegressor(), CensoredQuantileRegressor()):
+        with pytest.raises(TypeError, match=r"^fit\(\) got an unexpected keyword argument 'thresholds'"):
+            model.fit(capped.X, capped.y, thresholds=capped.threshold)
+
+
+def test_an_interval_beyond_the_fitted_levels_names_the_widest(capped):
+    levels = (0.059, 0.5, 0.941)  # 1 − 0.059 is a little more than 0.941
+    model = CensoredQuantileRegressor(quantiles=levels, head="free", max_epochs=2, random_state=0)
+    model.fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match=r"at most 0\.882, not 0\.99: .* include 0\.005 and 0\.995"):
+        model.predict_interval(capped.X, coverage=0.99)
+    assert (model.predict_interval(capped.X, 0.882) == model.predict_quantiles(capped.X)[:, [0, 2]]).all()
+    model.set_params(quantiles=(0.1, 0.3)).fit(capped.X, capped.y)
+    with pytest.raises(ValueError, match=r"both sides of the median"):
+        model.predict_interval(capped.X, coverage=0.5)
 
 
 def test_quantiles_and_intervals_of_a_pipeline(capped):
@@ -54,6 +112,14 @@ def test_quantiles_and_intervals_of_a_pipeline(capped):
 def test_predict_is_the_only_quantile_if_there_is_one(capped, model):
     model.fit(capped.X, capped.y, censored=capped.censored)
     assert np.array_equal(model.predict(capped.X), model.predict_quantiles(capped.X, (0.3,))[:, 0])
+
+
+def test_a_saved_last_step_serves_in_a_pipeline(capped, tmp_path):
+    pipe = make_pipeline(StandardScaler(), LinearCensoredQuantiles(quantiles=(0.3, 0.5)))
+    pipe.fit(capped.X, capped.y, linearcensoredquantiles__censored=capped.censored)
+    pipe[-1].save(tmp_path / "model")
+    again = make_pipeline(StandardScaler().fit(capped.X), load(tmp_path / "model"))
+    assert again.predict(capped.X).tobytes() == pipe.predict(capped.X).tobytes()
 
 
 def test_predict_takes_quantiles_or_coverage(capped):

@@ -1,6 +1,5 @@
 """The shell of all estimators: store, check, observe; predict, score, complete, save."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -11,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from unmet.censoring import Observed, Side, observe, refuse_mask
-from unmet.estimators._categories import Encoding, find_categories
+from unmet.estimators._categories import Encoding, find_categories, refuse_times
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
@@ -19,8 +18,10 @@ from unmet.estimators._checks import (
     dense,
     is_plain,
     refuse_negative,
+    refuse_wide,
     seen_loss,
     warn_if_never_reached,
+    warn_if_untold,
 )
 from unmet.estimators._settings import check_coverage, check_number, check_quantiles, check_switch
 
@@ -101,6 +102,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         self._fit_observed(np.asarray(rows, np.float64), observed, weight, check_seed(self.random_state))
         return self
 
+    fit.__qualname__ = "fit"  # Python names it in errors, and users do not know this class
+
     def _observe(
         self, X: Any, y: Any, sample_weight: Any, **told: Any
     ) -> tuple[NDArray[Any], Observed, Floats | None]:
@@ -110,6 +113,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         """
         refuse_mask(X, "X")
         refuse_mask(y, "y")
+        refuse_times(X)
         X = dense(X)
         self.__dict__.pop("categories_", None)  # left by an earlier fit
         found = find_categories(X, self._encoding)
@@ -178,7 +182,15 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         """Return the lower and upper ends of the central interval, shape (n, 2)."""
         check_coverage(coverage)
         tail = round((1 - coverage) / 2, 12)
-        return self.predict_quantiles(X, quantiles=(tail, 1 - tail))
+        ends = tail, round(1 - tail, 12)
+        fitted = self._fitted()
+        self._refuse_hidden(ends)
+        if not fitted.parametric:
+            refuse_wide(coverage, ends, fitted.levels)
+        return self.predict_quantiles(X, quantiles=ends)
+
+    def _refuse_hidden(self, wanted: Sequence[float]) -> None:
+        """Raise ValueError for levels that were to be fitted, and that censoring hides."""
 
     def score(
         self,
@@ -198,18 +210,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         a quantile between the bounds of a row then costs nothing.
         Searches of scikit-learn pass no thresholds to `score` unless metadata routing is on: `score` warns.
         """
-        if getattr(self, "told_censoring_", False) and all(
-            part is None for part in (threshold, censored, lower, upper)
-        ):
-            warnings.warn(
-                "score got no threshold or censored although fit did, so that it prefers models that ignore "
-                "the cap: pass them; in searches and cross_val_score use params= and "
-                "sklearn.set_config(enable_metadata_routing=True)",
-                UserWarning,
-                stacklevel=2,
-            )
-        quantiles = self.predict_quantiles(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "score")
+        quantiles = self.predict_quantiles(X)
         observed = observe(y, side=self.side, **told)
         check_lengths(quantiles, observed, y)
         losses = seen_loss(observed, quantiles, np.asarray(self.quantiles, np.float64))
@@ -256,6 +259,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             check_number("n_draws", n_draws, 1, whole=True)
         rows = self._inputs(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "complete")
         observed = observe(y, side=self.side, **told)
         check_lengths(rows, observed, y)
         random = np.random.RandomState(check_seed(random_state))
@@ -286,6 +290,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
 
     def _inputs(self, X: Any) -> Floats:
         refuse_mask(X, "X")
+        refuse_times(X)
         if (known := self.__dict__.get("categories_")) is not None:
             known.refuse_arrays(X)
             rows = known.expand(validate_data(self, X, skip_check_array=True, reset=False))

@@ -1,6 +1,7 @@
 """Columns of a data frame that hold categories, as numbers: known categories, kept with the model."""
 
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 # One column of 0 and 1 per category; the same but for the first category; or one column of numbers.
 Encoding = Literal["one-hot", "reference", "codes"]
+# As `unmet compare` says it.
+_TIMES = "holds times: add columns such as weekday, month or hour instead"
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,21 @@ class Categories:
         return {"names": list(self.names), "seen": seen, "encoding": self.encoding}
 
 
+def refuse_times(X: Any) -> None:
+    """Raise ValueError if X holds dates, times or durations: as numbers they would be nanoseconds."""
+    import narwhals.stable.v2 as nw
+
+    if not _is_frame(X):
+        if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+            raise ValueError(f"X {_TIMES}")
+        return
+    frame = nw.from_native(X, eager_only=True)
+    times = (nw.Datetime, nw.Date, nw.Time, nw.Duration)
+    for name, kind in frame.schema.items():
+        if isinstance(kind, times) or (isinstance(kind, nw.Object) and _holds_times(frame[name])):
+            raise ValueError(f"column {name!r} of X {_TIMES}")
+
+
 def find_categories(X: Any, encoding: Encoding) -> Categories | None:
     """Return the categories of a frame; None if it has none, or if X is no frame."""
     import narwhals.stable.v2 as nw
@@ -102,6 +120,11 @@ def _is_frame(X: Any) -> bool:
     import narwhals.stable.v2 as nw
 
     return hasattr(X, "columns") and bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _holds_times(column: Any) -> bool:
+    """Whether Python objects are dates: pandas has no other column of dates without a time."""
+    return any(isinstance(value, (date, time, timedelta)) for value in column.to_numpy())
 
 
 def _texts(name: str, column: Any) -> NDArray[Any]:

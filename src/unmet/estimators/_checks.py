@@ -1,6 +1,6 @@
 """Checks of data that all estimators share, and the loss of what was seen."""
 
-import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_random_state
 
 from unmet.censoring import Observed, refuse_mask
 from unmet.estimators._settings import check_number
+from unmet.estimators._warn import warn_user
 from unmet.losses import doubly_censored_tilted_loss, interval_tilted_loss
 
 # With fewer rows, chance may leave all thresholds unreached.
@@ -16,6 +17,15 @@ _FEW = 30
 _ARRAYS = (np.ndarray, np.memmap)
 _BLOCK = 2**16  # rows of a table that are checked at a time
 _NUMBERS = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.int32))
+
+# What a method does that takes all rows for exact ones, and the remedy.
+_UNTOLD = {
+    "score": (
+        "prefers models that ignore the cap: pass them; in searches and cross_val_score use params= and "
+        "sklearn.set_config(enable_metadata_routing=True)"
+    ),
+    "complete": "takes every row for exact and returns y as it is: pass them",
+}
 
 
 def is_plain(X: Any, y: Any) -> bool:
@@ -47,6 +57,22 @@ def check_lengths(X: Any, observed: Observed, y: Any) -> None:
     if len(X) != len(observed):
         name = "lower" if y is None else "y"
         raise ValueError(f"X has {len(X)} rows but {name} has {len(observed)}")
+
+
+def refuse_wide(coverage: float, ends: tuple[float, float], levels: Sequence[float]) -> None:
+    """Raise ValueError if a central interval ends outside the fitted levels."""
+    least, most = levels[0], levels[-1]
+    if least <= ends[0] and ends[1] <= most:
+        return
+    widest = round(1 - 2 * max(least, 1 - most), 12)
+    if widest > 0:
+        problem = f"coverage must be at most {widest:g}, not {coverage:g}"
+    else:
+        problem = f"coverage={coverage:g} needs quantiles on both sides of the median"
+    raise ValueError(
+        f"{problem}: the fitted ones lie between {least:g} and {most:g}; fit with quantiles= that include "
+        f"{ends[0]:g} and {ends[1]:g}"
+    )
 
 
 def refuse_two_sided(observed: Observed, what: str, instead: str) -> None:
@@ -94,11 +120,9 @@ def warn_if_never_reached(observed: Observed) -> None:
     y = observed.observed
     span = float(y.max() - y.min())
     if min(float((observed.ceiling - y).min()), float((y - observed.floor).min())) > span > 0:
-        warnings.warn(
+        warn_user(
             "no row comes near its threshold, so that nothing is censored: check that y and threshold have "
-            "the same units, or leave threshold out",
-            UserWarning,
-            stacklevel=5,
+            "the same units, or leave threshold out"
         )
 
 
@@ -106,12 +130,17 @@ def warn_all_censored(observed: Observed) -> None:
     if observed.side == "both" and not observed.known:
         return  # intervals on both sides identify what lies between them
     beyond = {"right": "above", "left": "below", "both": "between or beyond"}[observed.side]
-    warnings.warn(
+    warn_user(
         f"every row is censored: the data say nothing {beyond} the observed values, and the fit "
-        "depends on its start. Add rows that are not censored, or pass known thresholds",
-        UserWarning,
-        stacklevel=4,
+        "depends on its start. Add rows that are not censored"
+        + ("" if observed.known else ", or pass known thresholds")
     )
+
+
+def warn_if_untold(model: Any, told: Mapping[str, Any], method: str) -> None:
+    """Warn if `fit` was told which rows are censored, and `score` or `complete` is not."""
+    if getattr(model, "told_censoring_", False) and all(part is None for part in told.values()):
+        warn_user(f"{method} got no threshold or censored although fit did, so that it {_UNTOLD[method]}")
 
 
 def check_weights(sample_weight: ArrayLike, rows: int) -> NDArray[np.float64]:

@@ -217,6 +217,9 @@ class _Unopened:
     def __reduce__(self) -> Any:
         return (_same, (self._real(),))
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return True  # a pipeline looks for fitted attributes in the instance, which has none of its own
+
     def __sklearn_clone__(self) -> Any:
         from sklearn.base import clone
 

@@ -1,12 +1,12 @@
 """Weights of uncensored rows by the inverse of their chance to be seen (IPCW)."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed, StayingUncensored
+from unmet.estimators._warn import warn_user
 
 Floats = NDArray[np.float64]
 # Chances below this count as this: a few rows would decide everything.
@@ -64,10 +64,8 @@ def inverse_weights(
     chance = np.maximum(chance, _LEAST)
     report = InverseWeights(int(seen.sum()), float(1 / chance[seen].min()), cut)
     if cut > _MANY:
-        warnings.warn(
+        warn_user(
             f"{cut:.0%} of the uncensored rows had a chance below {_LEAST} to be seen; their weights are "
-            f"truncated at {1 / _LEAST:g}, and quantiles far out are too near. Use loss='censored'",
-            UserWarning,
-            stacklevel=5,
+            f"truncated at {1 / _LEAST:g}, and quantiles far out are too near. Use loss='censored'"
         )
     return np.where(censored, 0.0, weights / chance), report

@@ -99,6 +99,7 @@ class NetworkRegressor(CensoredRegressor):
         self._fit_observed(rows, observed, weight, check_seed(self.random_state), mask)
         return self
 
+    fit.__qualname__ = "fit"  # Python names it in errors, and users do not know this class
     fit.__doc__ = (CensoredRegressor.fit.__doc__ or "").replace(
         "        sample_weight :",
         """        validation : boolean array of shape (n,), optional

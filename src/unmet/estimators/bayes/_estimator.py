@@ -1,6 +1,5 @@
 """Bayesian linear censored quantile regression: posterior draws of coefficients, and valid intervals."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -19,6 +18,7 @@ from unmet.estimators._settings import (
     check_quantiles,
     check_switch,
 )
+from unmet.estimators._warn import warn_user
 from unmet.estimators.bayes._correction import (
     augmented_information,
     corrected_covariance,
@@ -199,23 +199,19 @@ class BayesianCensoredQuantiles(CensoredRegressor):
         wide = np.sqrt(np.linalg.eigvalsh(posterior)[:, -1]) > _WIDE * self.prior_scale
         if wide.any():
             told = ", ".join(f"{level:g}" for level in sorted(levels[wide]))
-            warnings.warn(
+            warn_user(
                 f"the data hardly tell of the quantiles {told}: caps hide some direction of X there, and the "
                 "prior decides. Do not trust their intervals; fit other levels, or drop columns that vary "
-                "only where the quantile is hidden",
-                UserWarning,
-                stacklevel=4,
+                "only where the quantile is hidden"
             )
 
     def _warn_if_poor(self) -> None:
         worst, fewest = float(self.rhat_.max()), float(self.effective_draws_.min())
         if worst > _RHAT or fewest < _EFFECTIVE:
-            warnings.warn(
+            warn_user(
                 f"the chains have not settled: largest R̂ {worst:.2f} (should be below {_RHAT:g}), fewest "
                 f"effective draws {fewest:.0f} (should be at least {_EFFECTIVE}); set n_draws higher, or fit "
-                "levels that fewer caps hide",
-                UserWarning,
-                stacklevel=4,
+                "levels that fewer caps hide"
             )
 
     @property

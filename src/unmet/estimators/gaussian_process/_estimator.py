@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from unmet.censoring import Observed, Side, refuse_mask
 from unmet.estimators._base import CensoredRegressor, Floats
+from unmet.estimators._categories import refuse_times
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
@@ -17,6 +18,7 @@ from unmet.estimators._checks import (
     dense,
     refuse_negative,
     seen_loss,
+    warn_if_untold,
 )
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import MOST_STARTS, check_choice, check_number, check_quantiles, check_switch
@@ -143,6 +145,7 @@ class CensoredGaussianProcess(CensoredRegressor):
         self._check_parameters()
         refuse_mask(X, "X")
         refuse_mask(y, "y")
+        refuse_times(X)
         rows = validate_data(self, dense(X), dtype=np.float64)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
         found = observe_outputs(y, self.side, **told)
@@ -217,8 +220,9 @@ class CensoredGaussianProcess(CensoredRegressor):
         """Return minus the mean censored tilted loss over rows, outputs and `quantiles`. Higher is better."""
         if not several(y, lower):
             return super().score(X, y, threshold, censored, sample_weight, lower=lower, upper=upper)
-        quantiles = self.predict_quantiles(X)
         told = {"threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
+        warn_if_untold(self, told, "score")
+        quantiles = self.predict_quantiles(X)
         found = observe_outputs(y, self.side, **told)
         self._check_outputs(quantiles, found)
         weight = (
@@ -267,6 +271,7 @@ class CensoredGaussianProcess(CensoredRegressor):
             check_lengths(rows, observed, y)
             found = [(np.ones(len(rows), bool), observed)]
         self._check_outputs(rows, found)
+        warn_if_untold(self, told, "complete")
         random = np.random.RandomState(check_seed(random_state))
         filled = complete_mixture(self.fitted_, rows, found, n_draws, random, self.positive)
         return filled[:, 0] if self.fitted_.outputs == 1 else filled

@@ -1,6 +1,5 @@
 """Linear censored quantile regression by the exact methods of the literature."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -19,6 +18,7 @@ from unmet.estimators._settings import (
     check_quantiles,
     check_switch,
 )
+from unmet.estimators._warn import warn_user
 from unmet.estimators.linear._fit import bootstrap, make_ready, run
 from unmet.estimators.linear._process import LinearProcess
 from unmet.estimators.linear._summary import Summary, quantile_intervals, summarise
@@ -184,8 +184,11 @@ class LinearCensoredQuantiles(CensoredRegressor):
         Coefficients between fitted levels are interpolated; levels that were not fitted or are not identified
         raise. Linear quantiles may cross where there are few rows.
         """
+        self._refuse_hidden(check_quantiles(self.quantiles if quantiles is None else quantiles))
+        return super().predict_quantiles(X, quantiles)
+
+    def _refuse_hidden(self, wanted: Sequence[float]) -> None:
         levels = self._fitted().levels
-        wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
         lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
         asked = self._levels()[1]
         if any(asked[0] <= level <= asked[-1] for level in lost):
@@ -193,7 +196,6 @@ class LinearCensoredQuantiles(CensoredRegressor):
                 f"quantiles {lost} are not identified: censored rows leave only levels from {levels[0]:g} "
                 f"to {levels[-1]:g}; ask for those, or use CensoredQuantileRegressor"
             )
-        return super().predict_quantiles(X, quantiles)
 
     @property
     def levels_(self) -> tuple[float, ...]:
@@ -311,10 +313,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         lost = [level for level in wanted if not levels[0] <= level <= levels[-1]]
         if lost:
             end = f"above {levels[-1]:g}" if self.side_ == "right" else f"below {levels[0]:g}"
-            warnings.warn(
-                f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}",
-                UserWarning,
-                stacklevel=3,
+            warn_user(
+                f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}"
             )
 
 

@@ -1,6 +1,5 @@
 """Local linear censored quantile regression."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -13,6 +12,7 @@ from unmet.estimators._checks import refuse_all_censored, refuse_two_sided
 from unmet.estimators._inverse_weights import inverse_weights
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
+from unmet.estimators._warn import warn_user
 from unmet.estimators.local._fit import local_linear, reached_levels
 from unmet.estimators.local._rows import Rows
 from unmet.losses import censored_tilted_loss
@@ -47,11 +47,9 @@ class FittedLocal:
         if not known.all():
             share = float(1 - known.mean(axis=0).min())
             bounds = "upper" if left else "lower"
-            warnings.warn(
+            warn_user(
                 f"a quantile is not identified in up to {share:.0%} of the rows, because caps hide it among "
-                f"their neighbours or these are too few: the values given there are {bounds} bounds",
-                UserWarning,
-                stacklevel=4,
+                f"their neighbours or these are too few: the values given there are {bounds} bounds"
             )
         return -found[:, ::-1] if left else found
 
@@ -191,11 +189,9 @@ class LocalLinearCensoredQuantiles(CensoredRegressor):
                 "threshold=, or use method='ipcw'"
             )
         if X.shape[1] > _MOST_COLUMNS:
-            warnings.warn(
+            warn_user(
                 f"X has {X.shape[1]} columns: neighbourhoods are wide in more than {_MOST_COLUMNS}, and "
-                "local fits poor; use CensoredQuantileRegressor with network='kernel', or a forest",
-                UserWarning,
-                stacklevel=4,
+                "local fits poor; use CensoredQuantileRegressor with network='kernel', or a forest"
             )
 
 

@@ -1,6 +1,5 @@
 """Censored quantile regression forests."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -12,6 +11,7 @@ from unmet.estimators._base import CensoredRegressor
 from unmet.estimators._checks import check_jobs, refuse_all_censored, refuse_two_sided
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
+from unmet.estimators._warn import warn_user
 from unmet.estimators.trees._arrays import Floats
 from unmet.estimators.trees._neighbours import Neighbours, grow, take_neighbours
 
@@ -35,12 +35,10 @@ class FittedForest:
             share = float((reached < lost[-1] - 1e-9).mean())
             told = [round(1 - level, 12) for level in lost] if left else lost
             end = "lowest" if left else "largest"
-            warnings.warn(
+            warn_user(
                 f"quantiles {sorted(told)} are not identified in up to {share:.0%} of the rows, because too "
                 f"many of their neighbours are censored: they follow a normal law from the {end} of their "
-                "values on",
-                UserWarning,
-                stacklevel=4,
+                "values on"
             )
         return -found[:, ::-1] if left else found
 
