@@ -36,6 +36,7 @@ def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
     assert call(*asked) == 0
     told = capsys.readouterr().out
     assert "Use LinearCensoredQuantiles(method='portnoy')" in " ".join(told.split())
+    assert 'model.fit(X, table["sold"], threshold=table["stock"])' in told
     assert "Left out: date: holds times" in told
     assert "price (1)" in told
     table = [one for one in told.splitlines() if one.startswith(("Portnoy", "Kaplan–Meier"))]
@@ -62,7 +63,9 @@ def test_events_are_the_opposite_of_flags(tmp_path, capsys):
         path = write_columns(tmp_path / f"{option}.parquet", table)
         asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / option)
         assert call(*asked) == 0
-        lines.append(json.loads(capsys.readouterr().out)["lines"])
+        found = json.loads(capsys.readouterr().out)
+        assert found["code"].endswith(f'censored=table["flag"]{" == 0" if option == "--event" else ""})')
+        lines.append(found["lines"])
     assert [one["loss"] for one in lines[0]] == [one["loss"] for one in lines[1]]
 
 

@@ -7,9 +7,11 @@ import unmet
 from unmet.censoring import observe
 from unmet.comparison import METHODS, Line, why_not
 from unmet.comparison import _compare as module
-from unmet.comparison._comparison import number, recommend
+from unmet.comparison._comparison import number
 from unmet.comparison._measures import Measures
 from unmet.comparison._methods import Method
+from unmet.comparison._paste import fit_code
+from unmet.comparison._recommend import recommend
 
 QUICK = ("Kaplan–Meier", "Portnoy")
 
@@ -30,6 +32,46 @@ def test_a_method_that_uses_the_columns_wins():
     assert found.lines[1].above_best > 3 * found.lines[1].error
     assert found.frame("polars").height == 2
     assert found.to_dict()["lines"][0]["method"] == "Portnoy"
+
+
+@pytest.mark.parametrize(
+    ("given", "side", "words"),
+    [
+        (
+            {"y": "sold", "threshold": "stock"},
+            "right",
+            'X()\nmodel.fit(X, table["sold"], threshold=table["stock"])',
+        ),
+        (
+            {"y": "a b", "threshold": 0.5},
+            "left",
+            "X(side='left')\nmodel.fit(X, table[\"a b\"], threshold=0.5)",
+        ),
+        ({"y": np.ones(2), "censored": np.ones(2)}, "right", "X()\nmodel.fit(X, y, censored=censored)"),
+        (
+            {"y": "v", "threshold": (0, "cap")},
+            "both",
+            'model.fit(X, table["v"], threshold=(0, table["cap"]))',
+        ),
+        ({"lower": "l", "upper": "u"}, "left", 'X()\nmodel.fit(X, lower=table["l"], upper=table["u"])'),
+    ],
+)
+def test_the_recommended_fit_can_be_pasted(given, side, words):
+    code = fit_code(Method("any", "X"), given, side)
+    assert code.startswith("from unmet import X\nmodel = X(")
+    assert code.endswith(words)
+
+
+def test_the_pasted_fit_is_the_one_that_was_compared():
+    X, y, _, flags = rows()
+    table = {"value": -y, "nondetect": flags, **X}
+    found = unmet.compare(table, "value", censored="nondetect", side="left", methods=["Tobit"], folds=2)
+    assert found.lines[0].code == "TobitRegressor(side='left')"
+    assert "TobitRegressor(side='left')" in found.recommendation
+    names: dict = {"table": table, "X": np.column_stack([X["x"], X["noise"]])}
+    exec(found.code, names)
+    assert names["model"].side == "left"
+    assert names["model"].predict_quantiles(names["X"]).shape == (200, 3)
 
 
 def test_columns_without_information_are_told():

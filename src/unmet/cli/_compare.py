@@ -1,5 +1,6 @@
 """`unmet compare`: which method to use on a table of your own."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -69,6 +70,8 @@ def compare(
     Losses are cross-validated and need no true values. Writes comparison.csv, comparison.json and a figure.
     Run it again after an interruption and it computes only what is missing.
     """
+    from dataclasses import replace as replace_fields
+
     from unmet import comparison
     from unmet.cli._compare_words import tell, write
     from unmet.tables import read_any
@@ -92,8 +95,14 @@ def compare(
         replace=replace,
         progress=False if quiet else None,
     )
+    if event is not None:  # the library was given flags, not their column
+        found = replace_fields(found, code=found.code.replace("=censored", f"={_opposite(event)}"))
     files = write(found, output)
     tell(found, files, as_json=as_json, quiet=quiet)
+
+
+def _opposite(event: str) -> str:
+    return f"table[{json.dumps(event, ensure_ascii=False)}] == 0"
 
 
 def _names(text: str) -> list[str]:

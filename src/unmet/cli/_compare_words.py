@@ -83,6 +83,15 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
     for name, reason in found.left_out.items():
         console.print(f"Not compared: {shown(name)}, which {shown(reason)}.", style="dim")
     console.print(f"\n[bold]{shown(found.recommendation)}[/bold]")
+    if found.code:
+        # Code must not be wrapped, or it could not be pasted.
+        console.print()
+        for part in found.code.splitlines():
+            console.print(f"    {shown(part)}", soft_wrap=True)
+        console.print(
+            "\nX: the columns to predict from. quantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
+            style="dim",
+        )
     console.print(f"Written to {shown(files[0].parent)}: {', '.join(path.name for path in files)}")
 
 

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.comparison._columns import Encoded, columns_of, encode, leave_out_answers
-from unmet.comparison._comparison import Comparison, make_lines, recommend
+from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+from unmet.comparison._paste import fit_code
+from unmet.comparison._recommend import make_lines, recommend
 
 _TOLD = ("y", "threshold", "censored", "lower", "upper")
 _FEWEST_ROWS = 50
@@ -126,7 +128,7 @@ def compare(
         found[method] = (measure(observed, predicted, levels), seconds, note)
     if not found:
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
-    lines = make_lines(found)
+    lines = make_lines(found, "right" if "lower" in told else side)
     name, sentence = recommend(lines, found)
     return Comparison(
         lines,
@@ -140,6 +142,7 @@ def compare(
         float(observed.censored.mean()),
         levels,
         folds,
+        fit_code(next(method for method in chosen if method.name == name), given, side),
     )
 
 
