@@ -69,6 +69,22 @@ def test_events_are_the_opposite_of_flags(tmp_path, capsys):
     assert [one["loss"] for one in lines[0]] == [one["loss"] for one in lines[1]]
 
 
+def test_names_with_commas_and_lists_in_a_toml_file(tmp_path, capsys):
+    random = np.random.default_rng(2)
+    table = {"size, cm": random.normal(size=80), "x": random.normal(size=80), "y": random.normal(size=80)}
+    path = write_columns(tmp_path / "t.parquet", table)
+    asked = ("compare", path, "--y", "y", "--folds", "2", "--jobs", "1", "--json")
+    options = ("--methods", "kaplan-meier, tobit", "--features", "size, cm,x", "-o", tmp_path / "one")
+    assert call(*asked, *options) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["columns"] == ["size, cm", "x"]
+    assert {line["method"] for line in one["lines"]} == {"Kaplan–Meier", "Tobit"}
+    config = tmp_path / "compare.toml"
+    config.write_text('methods = ["Kaplan-Meier", "Tobit"]\nfeatures = ["size, cm", "x"]\n')
+    assert call(*asked, "--config", config, "-o", tmp_path / "two") == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == one["columns"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

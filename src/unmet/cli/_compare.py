@@ -85,8 +85,8 @@ def compare(
         lower=lower,
         upper=upper,
         side=side,
-        features=_names(features) if features else None,
-        methods=_names(methods) if methods else None,
+        features=comparison.split_names(features, columns) if features else None,
+        methods=methods or None,
         folds=folds,
         max_rows=rows,
         random_state=seed,
@@ -105,15 +105,13 @@ def _opposite(event: str) -> str:
     return f"table[{json.dumps(event, ensure_ascii=False)}] == 0"
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _threshold(text: str | None, columns: dict[str, Any], side: str) -> Any:
     """Return the name of a column or a number, or two of them with --side both."""
     if text is None or text in columns:
         return text
-    parts = _names(text)
+    from unmet.comparison import split_names
+
+    parts = split_names(text, columns)
     if side == "both" and len(parts) == 2:
         return tuple(_threshold(part, columns, "") for part in parts)
     try:

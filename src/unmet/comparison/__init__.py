@@ -4,6 +4,7 @@ from unmet.comparison._compare import compare
 from unmet.comparison._comparison import Comparison, Line, number
 from unmet.comparison._folds import predict_reached
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+from unmet.comparison._names import split_names
 
 __all__ = [
     "LEVELS",
@@ -14,5 +15,6 @@ __all__ = [
     "compare",
     "number",
     "predict_reached",
+    "split_names",
     "why_not",
 ]

@@ -14,6 +14,7 @@ from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+from unmet.comparison._names import method_names
 from unmet.comparison._paste import fit_code
 from unmet.comparison._recommend import make_lines, recommend
 
@@ -31,7 +32,7 @@ def compare(
     upper: Any = None,
     side: Side = "right",
     features: Sequence[str] | None = None,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
     quantiles: Sequence[float] = LEVELS,
     folds: int = 5,
     max_rows: int = 5_000,
@@ -60,8 +61,8 @@ def compare(
         As in `CensoredQuantileRegressor`.
     features : sequence of str, optional
         Columns to predict from; all others by default.
-    methods : sequence of str, optional
-        Names of `METHODS` to compare; all that apply by default.
+    methods : str or sequence of str, optional
+        Names of `METHODS` to compare; all that apply by default. Case and kind of dash do not matter.
     quantiles : sequence of float
         Levels to predict, and over which losses are averaged.
     folds : int
@@ -103,7 +104,7 @@ def compare(
         notes = [*notes, *told_too_much]
     table = encode(offered, features)
     _check_size(observed, folds, quantiles)
-    chosen, left_out = _applying(table, observed, methods)
+    chosen, left_out = _applying(table, observed, None if methods is None else method_names(methods))
     levels = tuple(sorted({*(float(level) for level in quantiles)}))
     fold = split(observed.censored, folds, random_state)
     tasks = {
@@ -248,10 +249,6 @@ def _applying(
     table: Encoded, observed: Observed, names: Sequence[str] | None
 ) -> tuple[list[Method], dict[str, str]]:
     """Return the methods to compare, and why others are left out."""
-    known = {method.name: method for method in METHODS}
-    wrong = [name for name in names or () if name not in known]
-    if wrong:
-        raise ValueError(f"methods: there is no {wrong[0]!r}; choose from {', '.join(known)}")
     chosen, left_out = [], {}
     for method in METHODS if names is None else [m for m in METHODS if m.name in names]:
         reason = why_not(method, table.X, observed)
