@@ -92,6 +92,8 @@ def test_names_with_commas_and_lists_in_a_toml_file(tmp_path, capsys):
         (("--y", "sold", "--threshold", "cap"), "--threshold 'cap' is neither a number nor a column"),
         (("--y", "sold", "--event", "alive"), "--event 'alive' is no column"),
         (("--y", "sold", "--event", "shop"), "--event must be true or false"),
+        (("--y", "sold", "--event", "shop"), "found south, north; first wrong at row 0"),
+        (("--y", "sold", "--lower", "price", "--upper", "stock"), "leave out y, threshold and censored"),
         (("--y", "sold", "--features", "date"), "--features: column 'date' holds times"),
         ((), "--y must be given, or lower and upper"),
         (("--y", "shop"), "--y must hold numbers"),

@@ -91,15 +91,6 @@ def test_names_of_columns_stand_for_them():
     assert [line.loss for line in other.lines] == [line.loss for line in one.lines]
 
 
-def test_a_row_without_y_is_left_out_and_a_gap_in_the_threshold_is_no_limit():
-    X, y, cut, _ = rows()
-    gaps, open_end = y.copy(), np.where(np.arange(200) == 5, np.nan, cut)
-    gaps[3] = np.nan
-    found = unmet.compare(X, gaps, threshold=open_end, methods=QUICK, folds=2)
-    assert found.rows == 199
-    assert "1 rows" in found.notes[0]
-
-
 def test_large_tables_are_drawn_from():
     X, y, _, flags = rows()
     found = unmet.compare(X, y, censored=flags, methods=QUICK, folds=2, max_rows=100)

@@ -25,7 +25,7 @@ def compare(
         str | None,
         in_target(
             metavar="COLUMN|NUMBER",
-            help="Where each row is, or would have been, cut off. With --side both: FLOOR,CAP.",
+            help="Where each row is, or would have been, cut off; inf: nowhere. With --side both: FLOOR,CAP.",
         ),
     ] = None,
     censored: Annotated[
@@ -130,7 +130,6 @@ def _flags(censored: str | None, event: str | None, columns: dict[str, Any]) -> 
         raise ValueError("event= and censored= say the same: give one")
     if event not in columns:
         raise ValueError(f"event={event!r} is no column; there are {', '.join(columns)}")
-    values = columns.pop(event)
-    if values.dtype == object or not set(values.astype(float)) <= {0.0, 1.0}:
-        raise ValueError("event must be true or false, or 1 or 0, in every row")
-    return values.astype(float) == 0
+    from unmet.comparison import read_flags
+
+    return 1.0 - read_flags(columns.pop(event), "event")
