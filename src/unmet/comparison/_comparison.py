@@ -74,6 +74,32 @@ class Comparison:
     folds: int
     code: str = ""
 
+    def __str__(self) -> str:
+        """Return losses and the recommendation, in a few lines."""
+        wide = max(len(line.method) for line in self.lines)
+        rows = [
+            f"  {line.method:<{wide}}  {number(line.loss)}"
+            + (f"  (+{number(line.above_best)} ± {number(line.error)})" if line.above_best else "")
+            for line in self.lines
+        ]
+        about = f"{self.about()}. Loss: {self.loss_words()}."
+        return "\n".join(
+            [about, *rows, self.recommendation, *(f"    {one}" for one in self.code.splitlines())]
+        )
+
+    def about(self) -> str:
+        """Return rows, censoring, columns and folds as words."""
+        how = "known to an interval" if self.loss_name == "log score" else "censored"
+        columns = f"{len(self.columns)} column{'s' if len(self.columns) > 1 else ''}"
+        return f"{self.rows:,} rows, {self.censored:.0%} of them {how}, {columns}, {self.folds} folds"
+
+    def loss_words(self) -> str:
+        """Return which loss the lines hold, and over what it is taken."""
+        many = f"{len(self.levels)} quantiles"
+        # A log score is of the whole distribution, not of each quantile.
+        joint = self.loss_name == "log score"
+        return f"{self.loss_name}, from {many}" if joint else f"{self.loss_name}, mean over {many}"
+
     def frame(self, backend: str | None = None) -> Any:
         """Return the lines as a frame of pandas, Polars or Arrow, whichever is installed or asked for."""
         from unmet.results import choose_backend, make_frame
@@ -105,6 +131,20 @@ class Comparison:
 
 def _floats(values: Any) -> Any:
     return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def pair(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with digits enough to tell them apart.
+
+    >>> pair(1.0512, 1.0468)
+    ('1.0512', '1.0468')
+    """
+    gap = abs(one - other) * (1 + 1e-9)  # 0.41 − 0.40 is a little less than 0.01
+    if not np.isfinite(gap) or gap <= 1e-9 * abs(one):
+        return number(one), number(other)
+    largest = max(abs(one), abs(other))
+    digits = max(1 - int(np.floor(np.log10(gap))), 2 - int(np.floor(np.log10(largest))), 0)
+    return (f"{one:,.{digits}f}", f"{other:,.{digits}f}") if digits <= 8 else (f"{one:.8g}", f"{other:.8g}")
 
 
 def number(value: float) -> str:
