@@ -1,6 +1,7 @@
 """`unmet compare` as a user calls it: a table of one's own, a recommendation, files, one-line errors."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,6 +40,7 @@ def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
     assert 'model.fit(X, table["sold"], threshold=table["stock"])' in told
     assert "Left out: date: holds times" in told
     assert "price (1)" in told
+    assert "Columns: shop = south, price, price is missing." in told
     table = [one for one in told.splitlines() if one.startswith(("Portnoy", "Kaplan–Meier"))]
     assert len(table) == 2
     assert all(len(one.rstrip()) <= 80 for one in told.splitlines())
@@ -48,6 +50,37 @@ def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found["recommended"] == "Portnoy"
     assert found["columns"] == ["shop = south", "price", "price is missing"]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown", "hidden"),
+    [
+        (100, ("score", "dist.", "cross-", "D-cal", "CPU"), ()),
+        (60, ("score", "D-cal"), ("cross-", "dist.")),
+        (30, ("loss",), ("score", "D-cal", "CPU", "dist.")),
+    ],
+)
+def test_a_narrow_terminal_hides_columns_and_cuts_no_number(width, shown, hidden, capsys, monkeypatch):
+    from unmet.cli._compare_words import tell
+    from unmet.comparison import Comparison, Line
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = [
+        Line("Bayes, augmented", "X()", 80.123, 0.0, 0.0, 1.75, 0.9, 0.25, 0.015, 0, 12.5),
+        Line("Gaussian process", "X()", 81.234, 1.111, 0.222, 1.85, 0.9, 0.25, 0.015, 12345, 112.5),
+    ]
+    found = Comparison(
+        tuple(lines), "Bayes, augmented", "Use it.", {}, (), "tilted loss", 99, ("x",), 0.5, (0.05, 0.95), 5
+    )
+    tell(found, [Path("out/comparison.csv")], as_json=False, quiet=False)
+    told = capsys.readouterr().out
+    head, table = told.split("Columns: x.")[0], told.split("Columns: x.")[1].split("Lower")[0]
+    assert "1 column" in head
+    assert "…" not in told
+    assert all(number in table for number in ("Bayes, augmented", "80.1", "81.2", "1.11", "0.222"))
+    assert all(name in table for name in shown)
+    assert not any(name in table for name in hidden)
+    assert ("Not shown" in told) == bool(hidden)
 
 
 def test_events_are_the_opposite_of_flags(tmp_path, capsys):
