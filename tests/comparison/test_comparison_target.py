@@ -28,9 +28,9 @@ def test_rows_with_gaps_are_left_out_and_counted():
     )
     assert rows == [0, 4]
     assert [note.split(";")[0].rstrip(".") for note in notes] == [
-        "Left out: 1 rows without y",
-        "Left out: 1 rows whose flag of censoring is empty",
-        "Left out: 1 rows without a threshold",
+        "Left out: 1 row without y",
+        "Left out: 1 row whose flag of censoring is empty",
+        "Left out: 1 row without a threshold",
     ]
 
 
@@ -43,7 +43,7 @@ def test_a_gap_in_either_of_two_thresholds_counts():
 def test_a_gap_in_a_bound_is_an_open_end():
     rows, notes = chosen(lower=[1.0, NAN, NAN], upper=[NAN, 2.0, NAN])
     assert rows == [0, 1]
-    assert notes == ["Left out: 1 rows without bounds."]
+    assert notes == ["Left out: 1 row without bounds."]
 
 
 def test_thresholds_that_are_written_only_where_they_were_reached_are_refused():

@@ -104,7 +104,7 @@ def choose_rows(
     def leave_out(wrong: NDArray[np.bool_], why: str) -> None:
         nonlocal known
         if count := int((wrong & known).sum()):
-            notes.append(f"Left out: {count:,} rows {why}.")
+            notes.append(f"Left out: {count:,} row{'s' if count > 1 else ''} {why}.")
             known = known & ~wrong
 
     if "y" in told:
