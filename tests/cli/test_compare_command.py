@@ -1,6 +1,7 @@
 """`unmet compare` as a user calls it: a table of one's own, a recommendation, files, one-line errors."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,8 +37,10 @@ def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
     assert call(*asked) == 0
     told = capsys.readouterr().out
     assert "Use LinearCensoredQuantiles(method='portnoy')" in " ".join(told.split())
+    assert 'model.fit(X, table["sold"], threshold=table["stock"])' in told
     assert "Left out: date: holds times" in told
     assert "price (1)" in told
+    assert "Columns: shop = south, price, price is missing." in told
     table = [one for one in told.splitlines() if one.startswith(("Portnoy", "Kaplan–Meier"))]
     assert len(table) == 2
     assert all(len(one.rstrip()) <= 80 for one in told.splitlines())
@@ -47,6 +50,37 @@ def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found["recommended"] == "Portnoy"
     assert found["columns"] == ["shop = south", "price", "price is missing"]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown", "hidden"),
+    [
+        (100, ("score", "dist.", "cross-", "D-cal", "CPU"), ()),
+        (60, ("score", "D-cal"), ("cross-", "dist.")),
+        (30, ("loss",), ("score", "D-cal", "CPU", "dist.")),
+    ],
+)
+def test_a_narrow_terminal_hides_columns_and_cuts_no_number(width, shown, hidden, capsys, monkeypatch):
+    from unmet.cli._compare_words import tell
+    from unmet.comparison import Comparison, Line
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = [
+        Line("Bayes, augmented", "X()", 80.123, 0.0, 0.0, 1.75, 0.9, 0.25, 0.015, 0, 12.5),
+        Line("Gaussian process", "X()", 81.234, 1.111, 0.222, 1.85, 0.9, 0.25, 0.015, 12345, 112.5),
+    ]
+    found = Comparison(
+        tuple(lines), "Bayes, augmented", "Use it.", {}, (), "tilted loss", 99, ("x",), 0.5, (0.05, 0.95), 5
+    )
+    tell(found, [Path("out/comparison.csv")], as_json=False, quiet=False)
+    told = capsys.readouterr().out
+    head, table = told.split("Columns: x.")[0], told.split("Columns: x.")[1].split("Lower")[0]
+    assert "1 column" in head
+    assert "…" not in told
+    assert all(number in table for number in ("Bayes, augmented", "80.1", "81.2", "1.11", "0.222"))
+    assert all(name in table for name in shown)
+    assert not any(name in table for name in hidden)
+    assert ("Not shown" in told) == bool(hidden)
 
 
 def test_events_are_the_opposite_of_flags(tmp_path, capsys):
@@ -62,8 +96,26 @@ def test_events_are_the_opposite_of_flags(tmp_path, capsys):
         path = write_columns(tmp_path / f"{option}.parquet", table)
         asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / option)
         assert call(*asked) == 0
-        lines.append(json.loads(capsys.readouterr().out)["lines"])
+        found = json.loads(capsys.readouterr().out)
+        assert found["code"].endswith(f'censored=table["flag"]{" == 0" if option == "--event" else ""})')
+        lines.append(found["lines"])
     assert [one["loss"] for one in lines[0]] == [one["loss"] for one in lines[1]]
+
+
+def test_names_with_commas_and_lists_in_a_toml_file(tmp_path, capsys):
+    random = np.random.default_rng(2)
+    table = {"size, cm": random.normal(size=80), "x": random.normal(size=80), "y": random.normal(size=80)}
+    path = write_columns(tmp_path / "t.parquet", table)
+    asked = ("compare", path, "--y", "y", "--folds", "2", "--jobs", "1", "--json")
+    options = ("--methods", "kaplan-meier, tobit", "--features", "size, cm,x", "-o", tmp_path / "one")
+    assert call(*asked, *options) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["columns"] == ["size, cm", "x"]
+    assert {line["method"] for line in one["lines"]} == {"Kaplan–Meier", "Tobit"}
+    config = tmp_path / "compare.toml"
+    config.write_text('methods = ["Kaplan-Meier", "Tobit"]\nfeatures = ["size, cm", "x"]\n')
+    assert call(*asked, "--config", config, "-o", tmp_path / "two") == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == one["columns"]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +125,8 @@ def test_events_are_the_opposite_of_flags(tmp_path, capsys):
         (("--y", "sold", "--threshold", "cap"), "--threshold 'cap' is neither a number nor a column"),
         (("--y", "sold", "--event", "alive"), "--event 'alive' is no column"),
         (("--y", "sold", "--event", "shop"), "--event must be true or false"),
+        (("--y", "sold", "--event", "shop"), "found south, north; first wrong at row 0"),
+        (("--y", "sold", "--lower", "price", "--upper", "stock"), "leave out y, threshold and censored"),
         (("--y", "sold", "--features", "date"), "--features: column 'date' holds times"),
         ((), "--y must be given, or lower and upper"),
         (("--y", "shop"), "--y must hold numbers"),

@@ -7,9 +7,11 @@ import unmet
 from unmet.censoring import observe
 from unmet.comparison import METHODS, Line, why_not
 from unmet.comparison import _compare as module
-from unmet.comparison._comparison import number, recommend
+from unmet.comparison._comparison import number, pair
 from unmet.comparison._measures import Measures
 from unmet.comparison._methods import Method
+from unmet.comparison._paste import fit_code
+from unmet.comparison._recommend import recommend
 
 QUICK = ("Kaplan–Meier", "Portnoy")
 
@@ -32,6 +34,46 @@ def test_a_method_that_uses_the_columns_wins():
     assert found.to_dict()["lines"][0]["method"] == "Portnoy"
 
 
+@pytest.mark.parametrize(
+    ("given", "side", "words"),
+    [
+        (
+            {"y": "sold", "threshold": "stock"},
+            "right",
+            'X()\nmodel.fit(X, table["sold"], threshold=table["stock"])',
+        ),
+        (
+            {"y": "a b", "threshold": 0.5},
+            "left",
+            "X(side='left')\nmodel.fit(X, table[\"a b\"], threshold=0.5)",
+        ),
+        ({"y": np.ones(2), "censored": np.ones(2)}, "right", "X()\nmodel.fit(X, y, censored=censored)"),
+        (
+            {"y": "v", "threshold": (0, "cap")},
+            "both",
+            'model.fit(X, table["v"], threshold=(0, table["cap"]))',
+        ),
+        ({"lower": "l", "upper": "u"}, "left", 'X()\nmodel.fit(X, lower=table["l"], upper=table["u"])'),
+    ],
+)
+def test_the_recommended_fit_can_be_pasted(given, side, words):
+    code = fit_code(Method("any", "X"), given, side)
+    assert code.startswith("from unmet import X\nmodel = X(")
+    assert code.endswith(words)
+
+
+def test_the_pasted_fit_is_the_one_that_was_compared():
+    X, y, _, flags = rows()
+    table = {"value": -y, "nondetect": flags, **X}
+    found = unmet.compare(table, "value", censored="nondetect", side="left", methods=["Tobit"], folds=2)
+    assert found.lines[0].code == "TobitRegressor(side='left')"
+    assert "TobitRegressor(side='left')" in found.recommendation
+    names: dict = {"table": table, "X": np.column_stack([X["x"], X["noise"]])}
+    exec(found.code, names)
+    assert names["model"].side == "left"
+    assert names["model"].predict_quantiles(names["X"]).shape == (200, 3)
+
+
 def test_columns_without_information_are_told():
     _, y, _, flags = rows()
     noise = {"noise": np.random.default_rng(9).normal(size=len(y))}
@@ -47,15 +89,6 @@ def test_names_of_columns_stand_for_them():
     other = unmet.compare(table, "sold", threshold="stock", methods=QUICK, folds=2)
     assert other.columns == one.columns == ("x", "noise")
     assert [line.loss for line in other.lines] == [line.loss for line in one.lines]
-
-
-def test_a_row_without_y_is_left_out_and_a_gap_in_the_threshold_is_no_limit():
-    X, y, cut, _ = rows()
-    gaps, open_end = y.copy(), np.where(np.arange(200) == 5, np.nan, cut)
-    gaps[3] = np.nan
-    found = unmet.compare(X, gaps, threshold=open_end, methods=QUICK, folds=2)
-    assert found.rows == 199
-    assert "1 rows" in found.notes[0]
 
 
 def test_large_tables_are_drawn_from():
@@ -120,6 +153,8 @@ def test_intervals_are_compared_by_log_score():
     low = np.floor(y)
     found = unmet.compare(X, lower=low, upper=low + 1, methods=["Tobit"], folds=2)
     assert found.loss_name == "log score"
+    assert "100% of them known to an interval" in str(found)
+    assert "Loss: log score, from 11 quantiles" in str(found)
     assert "no other method applies" in found.recommendation
 
 
@@ -127,12 +162,12 @@ def line(name, loss, above, error, note=""):
     return Line(name, f"{name}()", loss, above, error, 1.0, None, None, None, 0, 0.1, note)
 
 
-def scores(**means):
+def scores(noise=0.0, **means):
     rest = (None, None, None, 0)
     spread = np.linspace(-1, 1, 100)
     found = {}
-    for name, mean in means.items():
-        measures = Measures(spread, mean + 0 * spread, *rest)
+    for place, (name, mean) in enumerate(means.items()):
+        measures = Measures(spread, mean + noise * np.roll(spread, place), *rest)
         found[Method(name, "X")] = (measures, 0.1, "")
     return found
 
@@ -144,6 +179,46 @@ def test_the_simplest_within_one_standard_error_is_recommended():
     assert "one standard error (0.0200)" in words
     lines[1] = line("Tobit", 0.43, 0.03, 0.02)
     assert recommend(lines, scores(MLP=1.0, Tobit=1.0, forest=1.0))[0] == "MLP"
+
+
+def test_a_simple_method_that_the_log_score_rejects_is_not_recommended():
+    lines = [line("MLP", 0.40, 0.0, 0.0), line("Tobit", 0.41, 0.01, 0.02), line("forest", 0.41, 0.01, 0.02)]
+    name, words = recommend(lines, scores(MLP=1.0, Tobit=1.5, forest=1.0))
+    assert name == "forest"
+    assert "the simplest such method that the log score does not reject. Tobit is simpler, but" in words
+    assert "not clear" not in words
+    # Within two standard errors nothing is rejected.
+    assert recommend(lines, scores(noise=3.0, MLP=1.0, Tobit=1.01, forest=1.0))[0] == "Tobit"
+    # A method that is not close rejects none, though its log score is told.
+    lines[2] = line("forest", 0.5, 0.1, 0.02)
+    name, words = recommend(lines, scores(MLP=1.5, Tobit=1.5, forest=1.0))
+    assert name == "Tobit"
+    assert "log score prefers forest" in words
+
+
+def test_the_lowest_loss_stands_if_the_log_score_rejects_all_simpler_ones():
+    lines = [line("MLP", 0.40, 0.0, 0.0), line("Tobit", 0.40, 0.0, 0.02), line("forest", 0.41, 0.01, 0.02)]
+    name, words = recommend(lines, scores(MLP=1.0, Tobit=1.5, forest=1.4))
+    assert name == "MLP"
+    assert "of the 3 methods within one standard error it is the simplest that the log score" in words
+    lines = [line("MLP", 0.40, 0.0, 0.0), line("Kaplan–Meier", 0.40, 0.0, 0.02)]
+    assert recommend(lines, scores(**{"MLP": 1.0, "Kaplan–Meier": 1.5}))[0] == "MLP"
+
+
+def test_losses_that_differ_look_different():
+    assert pair(1.0512, 1.0468) == ("1.0512", "1.0468")
+    assert pair(12345.6, 12345.6) == ("12,346", "12,346")
+    assert pair(0.41, 0.40) == ("0.410", "0.400")
+    assert pair(1234.0, 1000.0) == ("1,234", "1,000")
+
+
+def test_a_comparison_prints_in_a_few_lines():
+    X, y, cut, _ = rows()
+    text = str(unmet.compare({**X, "stock": cut}, y, threshold="stock", methods=QUICK, folds=2))
+    assert len(text.splitlines()) == 7
+    assert "censored tilted loss, mean over 11 quantiles" in text
+    assert text.splitlines()[1].startswith("  Portnoy       0.")
+    assert text.endswith('model.fit(X, y, threshold=table["stock"])')
 
 
 def test_a_method_that_leaves_quantiles_open_yields_to_one_that_does_not():

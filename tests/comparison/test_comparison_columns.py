@@ -5,8 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from unmet.comparison import compare
-from unmet.comparison._columns import MOST_GROUPS, columns_of, encode, leave_out_answers
+from unmet.comparison._columns import MOST_GROUPS, columns_of, encode
 
 
 def text(*values):
@@ -17,6 +16,7 @@ def test_texts_become_groups_and_the_most_frequent_is_the_rest():
     found = encode({"day": text("mon", "tue", "mon", None)}, None)
     assert found.names == ("day = missing", "day = tue")
     assert found.X.tolist() == [[0, 0], [0, 1], [0, 0], [1, 0]]
+    assert found.notes == ("Gaps made a group of their own, missing: day (1).",)
 
 
 def test_gaps_take_the_median_and_are_marked():
@@ -65,27 +65,3 @@ def test_arrays_have_numbered_columns():
     assert list(columns_of(np.zeros((2, 2)))) == ["x0", "x1"]
     with pytest.raises(ValueError, match="two dimensions"):
         columns_of(np.zeros(3))
-
-
-def test_columns_that_give_the_answer_away_are_left_out():
-    random = np.random.default_rng(0)
-    x, limit = random.normal(size=200), np.full(200, 0.3)
-    value = np.maximum(np.exp(x + random.normal(size=200)), limit)
-    below = value <= limit
-    offered = {"x": x, "nondetect": below.astype(int), "log_value": np.log(value), "lab": np.arange(200) % 2}
-    kept, notes = leave_out_answers(offered, value, below)
-    assert set(kept) == {"x", "lab"}
-    assert [note.split(":")[1].strip() for note in notes] == ["nondetect", "log_value"]
-    found = compare(
-        {**offered, "value": value}, "value", threshold=limit, side="left", methods=["Tobit"], folds=2
-    )
-    assert found.columns == ("x", "lab")
-    assert compare(
-        {**offered, "value": value},
-        "value",
-        threshold=limit,
-        side="left",
-        methods=["Tobit"],
-        folds=2,
-        features=["x", "log_value"],
-    ).columns == ("x", "log_value")

@@ -1,5 +1,6 @@
 """`unmet compare`: which method to use on a table of your own."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,7 +25,7 @@ def compare(
         str | None,
         in_target(
             metavar="COLUMN|NUMBER",
-            help="Where each row is, or would have been, cut off. With --side both: FLOOR,CAP.",
+            help="Where each row is, or would have been, cut off; inf: nowhere. With --side both: FLOOR,CAP.",
         ),
     ] = None,
     censored: Annotated[
@@ -69,6 +70,8 @@ def compare(
     Losses are cross-validated and need no true values. Writes comparison.csv, comparison.json and a figure.
     Run it again after an interruption and it computes only what is missing.
     """
+    from dataclasses import replace as replace_fields
+
     from unmet import comparison
     from unmet.cli._compare_words import tell, write
     from unmet.tables import read_any
@@ -82,8 +85,8 @@ def compare(
         lower=lower,
         upper=upper,
         side=side,
-        features=_names(features) if features else None,
-        methods=_names(methods) if methods else None,
+        features=comparison.split_names(features, columns) if features else None,
+        methods=methods or None,
         folds=folds,
         max_rows=rows,
         random_state=seed,
@@ -92,19 +95,23 @@ def compare(
         replace=replace,
         progress=False if quiet else None,
     )
+    if event is not None:  # the library was given flags, not their column
+        found = replace_fields(found, code=found.code.replace("=censored", f"={_opposite(event)}"))
     files = write(found, output)
     tell(found, files, as_json=as_json, quiet=quiet)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _opposite(event: str) -> str:
+    return f"table[{json.dumps(event, ensure_ascii=False)}] == 0"
 
 
 def _threshold(text: str | None, columns: dict[str, Any], side: str) -> Any:
     """Return the name of a column or a number, or two of them with --side both."""
     if text is None or text in columns:
         return text
-    parts = _names(text)
+    from unmet.comparison import split_names
+
+    parts = split_names(text, columns)
     if side == "both" and len(parts) == 2:
         return tuple(_threshold(part, columns, "") for part in parts)
     try:
@@ -123,7 +130,6 @@ def _flags(censored: str | None, event: str | None, columns: dict[str, Any]) -> 
         raise ValueError("event= and censored= say the same: give one")
     if event not in columns:
         raise ValueError(f"event={event!r} is no column; there are {', '.join(columns)}")
-    values = columns.pop(event)
-    if values.dtype == object or not set(values.astype(float)) <= {0.0, 1.0}:
-        raise ValueError("event must be true or false, or 1 or 0, in every row")
-    return values.astype(float) == 0
+    from unmet.comparison import read_flags
+
+    return 1.0 - read_flags(columns.pop(event), "event")

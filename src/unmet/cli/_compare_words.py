@@ -7,10 +7,17 @@ import io
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from unmet.comparison import Comparison, Line
+
+Column: TypeAlias = "tuple[str, list[str]]"  # the name, and a cell of each line
+METHOD, LOG_SCORE, COVER, D_CAL = "\nmethod", "log\nscore", "cover", "D-cal\np"
+KM, CROSSINGS, CPU = "KM\ndist.", "cross-\nings", "CPU\ns"
+_MOST_NAMES = 20
 
 
 def write(found: Comparison, folder: Path) -> list[Path]:
@@ -44,7 +51,7 @@ def _json(found: Comparison) -> str:
 
 
 def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) -> None:
-    """Print the comparison; readable in 80 columns."""
+    """Print the comparison, in as many columns as the terminal has room for."""
     if as_json:
         print(_json(found), end="")
         return
@@ -56,49 +63,101 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
     from unmet.cli._terminal import shown
 
     console = Console(highlight=False)
-    console.print(
-        f"{found.rows:,} rows, {found.censored:.0%} of them censored, {len(found.columns)} columns, "
-        f"{found.folds} folds. Loss: {found.loss_name}, mean over {len(found.levels)} quantiles."
-    )
+    console.print(f"{found.about()}. Loss: {found.loss_words()}.")
+    console.print(f"Columns: {shown(_listed(found.columns))}.", style="dim")
     for note in found.notes:
         console.print(shown(note), style="dim")
+    columns, hidden = _fitting(_columns(found), console.width)
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("\nmethod", no_wrap=True)
-    span = found.levels[-1] - found.levels[0]
-    names = ("\nloss", "above\nbest", "\n±", "log\nscore", f"cover\n{span:.0%}", "D-cal\np", "KM\ndist.")
-    for name in (*names, "cross-\nings", "CPU\ns"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for line in found.lines:
-        table.add_row(*_cells(line), style="bold" if line.method == found.recommended else None)
-    console.print(table)
-    console.print(
-        "\nLower losses, log scores and KM distances are better. ±: standard error of the difference to the "
-        "best. Cover: share of latent values between the outer quantiles. D-cal: below 0.05 the predicted "
-        "distributions do not hold. –: censoring hides the answer.",
-        style="dim",
-    )
+    for name, _ in columns:
+        table.add_column(name, justify="left" if name == METHOD else "right", no_wrap=True)
+    for place, line in enumerate(found.lines):
+        cells = [shown(cells[place]) for _, cells in columns]
+        table.add_row(*cells, style="bold" if line.method == found.recommended else None)
+    # Wider than the terminal if need be: a number that is cut is a different number.
+    Console(highlight=False, width=max(console.width, _width(columns))).print(table)
+    console.print("\n" + _legend([name for name, _ in columns], hidden), style="dim")
     for line in found.lines:
         if line.note:
             console.print(f"{shown(line.method)}: {shown(line.note)}.", style="dim")
     for name, reason in found.left_out.items():
         console.print(f"Not compared: {shown(name)}, which {shown(reason)}.", style="dim")
     console.print(f"\n[bold]{shown(found.recommendation)}[/bold]")
+    if found.code:
+        # Code must not be wrapped, or it could not be pasted.
+        console.print()
+        for part in found.code.splitlines():
+            console.print(f"    {shown(part)}", soft_wrap=True)
+        console.print(
+            "\nX: the columns to predict from. quantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
+            style="dim",
+        )
     console.print(f"Written to {shown(files[0].parent)}: {', '.join(path.name for path in files)}")
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _columns(found: Comparison) -> list[Column]:
+    """Return the columns of the table, each with one cell per line."""
     from unmet.comparison import number
 
-    best = line.above_best == 0
-    return (
-        line.method,
-        number(line.loss),
-        "best" if best else number(line.above_best),
-        "" if best else number(line.error),
-        f"{line.log_score:.2f}",
-        "–" if line.coverage is None else f"{line.coverage:.0%}",
-        "–" if line.d_calibration is None else f"{line.d_calibration:.2f}",
-        "–" if line.km_distance is None else f"{line.km_distance:.3f}",
-        f"{line.crossings:,}",
-        f"{line.seconds:.1f}",
-    )
+    def cells(text: Callable[[Line], str]) -> list[str]:
+        return [text(line) for line in found.lines]
+
+    def known(value: float | None, form: str) -> str:
+        return "–" if value is None else format(value, form)
+
+    span = found.levels[-1] - found.levels[0]
+    return [
+        (METHOD, cells(lambda line: line.method)),
+        ("\nloss", cells(lambda line: number(line.loss))),
+        ("above\nbest", cells(lambda line: number(line.above_best) if line.above_best else "best")),
+        ("\n±", cells(lambda line: number(line.error) if line.above_best else "")),
+        (LOG_SCORE, cells(lambda line: f"{line.log_score:.2f}")),
+        (f"{COVER}\n{span:.0%}", cells(lambda line: known(line.coverage, ".0%"))),
+        (D_CAL, cells(lambda line: known(line.d_calibration, ".2f"))),
+        (KM, cells(lambda line: known(line.km_distance, ".3f"))),
+        (CROSSINGS, cells(lambda line: f"{line.crossings:,}")),
+        (CPU, cells(lambda line: f"{line.seconds:.1f}")),
+    ]
+
+
+def _fitting(columns: list[Column], width: int) -> tuple[list[Column], list[str]]:
+    """Return the columns that fit into a terminal, the most telling ones, and the names of the others."""
+    hidden = []
+    for start in (CROSSINGS, KM, CPU, D_CAL, COVER, LOG_SCORE):
+        if _width(columns) <= width:
+            break
+        hidden += [name for name, _ in columns if name.startswith(start)]
+        columns = [column for column in columns if not column[0].startswith(start)]
+    return columns, [_one_line(name) for name in hidden]
+
+
+def _one_line(name: str) -> str:
+    return name.replace("-\n", "").replace("\n", " ").strip()
+
+
+def _width(columns: list[Column]) -> int:
+    return sum(1 + max(len(text) for text in (*name.split("\n"), *cells)) for name, cells in columns)
+
+
+def _legend(names: list[str], hidden: list[str]) -> str:
+    """Return what the columns mean that are shown, and which are not."""
+    lower = [
+        "losses",
+        *(["log scores"] if LOG_SCORE in names else []),
+        *(["KM distances"] if KM in names else []),
+    ]
+    listed = lower[0] if len(lower) == 1 else f"{', '.join(lower[:-1])} and {lower[-1]}"
+    words = [f"Lower {listed} are better. ±: standard error of the difference to the best."]
+    if any(name.startswith(COVER) for name in names):
+        words.append("Cover: share of latent values between the outer quantiles.")
+    if D_CAL in names:
+        words.append("D-cal: below 0.05 the predicted distributions do not hold.")
+    words.append("–: censoring hides the answer.")
+    if hidden:
+        words.append(f"Not shown in so narrow a window: {', '.join(hidden)}; comparison.csv has them.")
+    return " ".join(words)

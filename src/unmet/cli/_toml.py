@@ -57,6 +57,8 @@ def _as_typed(parameter: Any, setting: Any, name: str) -> Any:
         return setting
     if getattr(parameter, "multiple", False) or parameter.nargs == -1:
         return [_text(one, name) for one in (setting if isinstance(setting, list) else [setting])]
+    if isinstance(setting, list) and "," in (parameter.metavar or ""):  # an option that takes NAME,…
+        return ",".join(_text(one, name) for one in setting)
     return _text(setting, name)
 
 

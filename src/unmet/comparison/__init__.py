@@ -4,6 +4,8 @@ from unmet.comparison._compare import compare
 from unmet.comparison._comparison import Comparison, Line, number
 from unmet.comparison._folds import predict_reached
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+from unmet.comparison._names import split_names
+from unmet.comparison._target import read_flags
 
 __all__ = [
     "LEVELS",
@@ -14,5 +16,7 @@ __all__ = [
     "compare",
     "number",
     "predict_reached",
+    "read_flags",
+    "split_names",
     "why_not",
 ]

@@ -46,7 +46,8 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
     """
     found: dict[str, NDArray[np.float64]] = {}
     left_out: dict[str, list[str]] = {}
-    filled = []
+    filled: list[str] = []
+    missing: list[str] = []
     for name, values in columns.items():
         problem, parts, gaps = _encode_one(name, values)
         if problem is not None:
@@ -56,56 +57,23 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
             continue
         found.update(parts)
         if gaps:
-            filled.append(f"{name} ({gaps:,})")
+            (missing if as_numbers(values) is None else filled).append(f"{name} ({gaps:,})")
     if not found:
         raise ValueError("features: no column is left to predict from; add columns of numbers or groups")
     notes = [f"Left out: {', '.join(names)}: {problem}." for problem, names in left_out.items()]
     if filled:
         notes.append(f"Gaps filled with the median, and marked: {', '.join(filled)}.")
+    if missing:
+        notes.append(f"Gaps made a group of their own, missing: {', '.join(missing)}.")
     table = np.column_stack(list(found.values()))
     return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes))
-
-
-def leave_out_answers(
-    columns: Mapping[str, NDArray[Any]], y: NDArray[np.float64] | None, censored: NDArray[np.bool_]
-) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """Return the columns that do not hold the answer, and a note on those that do.
-
-    A column holds it if it marks the censored rows, or rises and falls with y in every row.
-    """
-    kept, flags, copies = dict(columns), [], []
-    for name, values in columns.items():
-        numbers = _as_numbers(values)
-        if numbers is None or np.isnan(numbers).any():
-            continue
-        marked, two = numbers == numbers.max(), len(np.unique(numbers)) == 2
-        if two and ((marked == censored).all() or (marked == ~censored).all()):
-            flags.append(name)
-        elif y is not None and _same_order(numbers, y):
-            copies.append(name)
-    notes = [
-        f"Left out: {', '.join(names)}: {why}. Name it in features if it is known beforehand."
-        for names, why in ((flags, "marks the censored rows"), (copies, "rises and falls with y"))
-        if names
-    ]
-    for name in (*flags, *copies):
-        del kept[name]
-    return kept, notes
-
-
-def _same_order(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    """Whether two columns put all rows into the same order, or the opposite one, ties included."""
-    first, second = (np.unique(values, return_inverse=True)[1] for values in (one, other))
-    if first.max() < 9:  # few values may well agree by chance
-        return False
-    return bool((first == second).all() or (first.max() - first == second).all())
 
 
 def _encode_one(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, NDArray[np.float64]], int]:
     """Return a problem or the columns of numbers that stand for one column, and how many gaps it had."""
     if values.dtype.kind in "mM":
         return "holds times: add columns such as weekday, month or hour instead", {}, 0
-    numbers = _as_numbers(values)
+    numbers = as_numbers(values)
     if numbers is None:
         return _groups(name, values)
     if np.isinf(numbers).any():
@@ -122,7 +90,8 @@ def _encode_one(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, 
     return None, parts, int(gap.sum())
 
 
-def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
+def as_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return a column as numbers, gaps as NaN; None if it holds texts or times."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     if values.dtype.kind != "O" or any(isinstance(value, str) for value in values):
@@ -141,4 +110,5 @@ def _groups(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, NDAr
     if len(groups) == 1:
         return "holds one value only, or none", {}, 0
     others = groups[np.arange(len(groups)) != np.argmax(counts)]
-    return None, {f"{name} = {group}": (texts == group).astype(np.float64) for group in others}, 0
+    gaps = sum(value is None or value != value for value in values)
+    return None, {f"{name} = {group}": (texts == group).astype(np.float64) for group in others}, gaps

@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
-from unmet.comparison._columns import Encoded, columns_of, encode, leave_out_answers
-from unmet.comparison._comparison import Comparison, make_lines, recommend
+from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
+from unmet.comparison._columns import Encoded, columns_of, encode
+from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
+from unmet.comparison._names import method_names
+from unmet.comparison._paste import fit_code
+from unmet.comparison._recommend import make_lines, recommend
+from unmet.comparison._target import choose_rows, read_target, skewness_hint
 
 _TOLD = ("y", "threshold", "censored", "lower", "upper")
 _FEWEST_ROWS = 50
@@ -29,7 +34,7 @@ def compare(
     upper: Any = None,
     side: Side = "right",
     features: Sequence[str] | None = None,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
     quantiles: Sequence[float] = LEVELS,
     folds: int = 5,
     max_rows: int = 5_000,
@@ -52,14 +57,15 @@ def compare(
     X : frame, mapping of columns, path of a CSV or Parquet file, or array of shape (n, columns)
         Texts become groups; gaps in numbers are filled with the median and marked.
     y, threshold, censored, lower, upper
-        As in `fit`; each may also be the name of a column of X, which is then no feature. A row without y is
-        left out; a gap in `threshold`, `lower` or `upper` means no limit.
+        As in `fit`; each may also be the name of a column of X, which is then no feature. A row without
+        y, or with a gap in `threshold` or `censored`, is left out, and a note says so. A gap in `lower` or
+        `upper` means no bound; in `threshold`, write ±inf for a row without one.
     side : {"right", "left", "both"}
         As in `CensoredQuantileRegressor`.
     features : sequence of str, optional
         Columns to predict from; all others by default.
-    methods : sequence of str, optional
-        Names of `METHODS` to compare; all that apply by default.
+    methods : str or sequence of str, optional
+        Names of `METHODS` to compare; all that apply by default. Case and kind of dash do not matter.
     quantiles : sequence of float
         Levels to predict, and over which losses are averaged.
     folds : int
@@ -91,17 +97,24 @@ def compare(
 
     columns = columns_of(X)
     given = {"y": y, "threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-    told, used = _told(given, columns, side)
-    rows, notes = _rows(told, len(next(iter(columns.values()))), max_rows, random_state)
+    told, used = read_target(given, columns, side)
+    rows, notes = choose_rows(told, len(next(iter(columns.values()))), max_rows, random_state)
     told = {name: values[rows] for name, values in told.items()}
+    if "censored" in told:
+        told["censored"] = told["censored"] == 1
     observed = observe(side=side, **told)
-    offered = _features({name: v[rows] for name, v in columns.items()}, features, used)
+    offered = _features(columns, features, used)
     if features is None:
-        offered, told_too_much = leave_out_answers(offered, told.get("y"), observed.censored)
-        notes = [*notes, *told_too_much]
+        offered, numbered = leave_out_row_numbers(offered)
+        offered = {name: values[rows] for name, values in offered.items()}
+        offered, answers = leave_out_answers(offered, told.get("y"), observed.censored, told.get("threshold"))
+        notes = [*notes, *numbered, *answers]
+    else:
+        offered = {name: values[rows] for name, values in offered.items()}
     table = encode(offered, features)
+    hints = skewness_hint(observed.observed)
     _check_size(observed, folds, quantiles)
-    chosen, left_out = _applying(table, observed, methods)
+    chosen, left_out = _applying(table, observed, None if methods is None else method_names(methods))
     levels = tuple(sorted({*(float(level) for level in quantiles)}))
     fold = split(observed.censored, folds, random_state)
     tasks = {
@@ -126,92 +139,22 @@ def compare(
         found[method] = (measure(observed, predicted, levels), seconds, note)
     if not found:
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
-    lines = make_lines(found)
+    lines = make_lines(found, "right" if "lower" in told else side)
     name, sentence = recommend(lines, found)
     return Comparison(
         lines,
         name,
         sentence,
         left_out,
-        (*notes, *table.notes),
+        (*notes, *table.notes, *hints),
         LOSS_NAMES[observed.kind],
         len(observed),
         table.names,
         float(observed.censored.mean()),
         levels,
         folds,
+        fit_code(next(method for method in chosen if method.name == name), given, side),
     )
-
-
-def _told(
-    given: dict[str, Any], columns: dict[str, NDArray[Any]], side: str
-) -> tuple[dict[str, NDArray[Any]], set[str]]:
-    """Return what is known of the target, one entry per row, and the columns that hold it."""
-    rows = len(next(iter(columns.values())))
-    used: set[str] = set()
-
-    def one(name: str, value: Any) -> NDArray[Any]:
-        if isinstance(value, str):
-            if value not in columns:
-                raise ValueError(f"{name}={value!r} is no column; there are {', '.join(columns)}")
-            used.add(value)
-            value = columns[value]
-        found = np.asarray(value)
-        if name != "censored":
-            try:
-                found = np.asarray([np.nan if v is None else v for v in found.ravel()], float).reshape(
-                    found.shape
-                )
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"{name} must hold numbers: write them with a point, without units"
-                ) from None
-        return np.full(rows, found) if found.ndim == 0 else found
-
-    told = {}
-    for name, value in given.items():
-        if value is None:
-            continue
-        if name == "threshold" and side == "both" and isinstance(value, (tuple, list)) and len(value) == 2:
-            told[name] = np.column_stack([one(name, part) for part in value])
-        else:
-            told[name] = one(name, value)
-        if len(told[name]) != rows:
-            raise ValueError(f"{name} must have one entry per row of X ({rows}), got {len(told[name])}")
-    if "y" not in told and not {"lower", "upper"} <= set(told):
-        raise ValueError("y must be given, or lower and upper")
-    _fill(told, side)
-    return told, used
-
-
-def _fill(told: dict[str, NDArray[Any]], side: str) -> None:
-    """Turn gaps into open ends: CSV files have no infinity."""
-    open_end = {"threshold": -np.inf if side == "left" else np.inf, "lower": -np.inf, "upper": np.inf}
-    for name, end in open_end.items():
-        if name in told and told[name].ndim == 1:
-            told[name] = np.where(np.isnan(told[name]), end, told[name])
-    if "threshold" in told and told["threshold"].ndim == 2:
-        limits = told["threshold"]
-        told["threshold"] = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
-    if "censored" in told and told["censored"].dtype.kind == "O":
-        raise ValueError("censored must be true or false, or 1 or 0, in every row: it has texts or gaps")
-
-
-def _rows(
-    told: dict[str, NDArray[Any]], rows: int, most: int, seed: int
-) -> tuple[NDArray[np.intp], list[str]]:
-    """Return the rows to use: those that tell something, and at most so many."""
-    notes = []
-    if "y" in told:
-        known = np.flatnonzero(~np.isnan(told["y"]))
-    else:
-        known = np.flatnonzero(np.isfinite(told["lower"]) | np.isfinite(told["upper"]))
-    if len(known) < rows:
-        notes.append(f"Left out: {rows - len(known):,} rows that say nothing of the target.")
-    if len(known) > most:
-        notes.append(f"Used: {most:,} of {len(known):,} rows, drawn at random.")
-        known = np.sort(np.random.default_rng([seed, 1]).permutation(known)[:most])
-    return known, notes
 
 
 def _features(
@@ -245,10 +188,6 @@ def _applying(
     table: Encoded, observed: Observed, names: Sequence[str] | None
 ) -> tuple[list[Method], dict[str, str]]:
     """Return the methods to compare, and why others are left out."""
-    known = {method.name: method for method in METHODS}
-    wrong = [name for name in names or () if name not in known]
-    if wrong:
-        raise ValueError(f"methods: there is no {wrong[0]!r}; choose from {', '.join(known)}")
     chosen, left_out = [], {}
     for method in METHODS if names is None else [m for m in METHODS if m.name in names]:
         reason = why_not(method, table.X, observed)

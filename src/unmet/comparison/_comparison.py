@@ -1,13 +1,10 @@
 """The result of a comparison: one line per method, and which one to use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-
-from unmet.comparison._measures import Measures
-from unmet.comparison._methods import METHODS, Method
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,9 @@ class Comparison:
         What was done to the table.
     loss_name : str
         Which loss the lines hold.
+    code : str
+        Lines to paste that fit the recommended method: `table` is your table, X its columns to predict from.
+        Empty if the columns tell nothing.
     """
 
     lines: tuple[Line, ...]
@@ -72,6 +72,33 @@ class Comparison:
     censored: float
     levels: tuple[float, ...]
     folds: int
+    code: str = ""
+
+    def __str__(self) -> str:
+        """Return losses and the recommendation, in a few lines."""
+        wide = max(len(line.method) for line in self.lines)
+        rows = [
+            f"  {line.method:<{wide}}  {number(line.loss)}"
+            + (f"  (+{number(line.above_best)} ± {number(line.error)})" if line.above_best else "")
+            for line in self.lines
+        ]
+        about = f"{self.about()}. Loss: {self.loss_words()}."
+        return "\n".join(
+            [about, *rows, self.recommendation, *(f"    {one}" for one in self.code.splitlines())]
+        )
+
+    def about(self) -> str:
+        """Return rows, censoring, columns and folds as words."""
+        how = "known to an interval" if self.loss_name == "log score" else "censored"
+        columns = f"{len(self.columns)} column{'s' if len(self.columns) > 1 else ''}"
+        return f"{self.rows:,} rows, {self.censored:.0%} of them {how}, {columns}, {self.folds} folds"
+
+    def loss_words(self) -> str:
+        """Return which loss the lines hold, and over what it is taken."""
+        many = f"{len(self.levels)} quantiles"
+        # A log score is of the whole distribution, not of each quantile.
+        joint = self.loss_name == "log score"
+        return f"{self.loss_name}, from {many}" if joint else f"{self.loss_name}, mean over {many}"
 
     def frame(self, backend: str | None = None) -> Any:
         """Return the lines as a frame of pandas, Polars or Arrow, whichever is installed or asked for."""
@@ -106,85 +133,18 @@ def _floats(values: Any) -> Any:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def make_lines(found: Mapping[Method, tuple[Measures, float, str]]) -> tuple[Line, ...]:
-    """Return one line per method from its measures, CPU seconds and note; the lowest loss comes first."""
-    means = {method: float(measures.losses.mean()) for method, (measures, _, _) in found.items()}
-    best = min(means, key=lambda method: (means[method], METHODS_ORDER.get(method.name, len(METHODS))))
-    lines = []
-    for method, (measures, seconds, note) in found.items():
-        above, error = _difference(measures.losses, found[best][0].losses)
-        lines.append(
-            Line(
-                method.name,
-                method.code,
-                means[method],
-                above,
-                error,
-                float(measures.log_scores.mean()),
-                measures.coverage,
-                measures.d_calibration,
-                measures.km_distance,
-                measures.crossings,
-                seconds,
-                note,
-            )
-        )
-    return tuple(sorted(lines, key=lambda line: line.loss))
+def pair(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with digits enough to tell them apart.
 
-
-METHODS_ORDER = {method.name: place for place, method in enumerate(METHODS)}
-
-
-def _difference(one: Any, other: Any) -> tuple[float, float]:
-    """Return the mean difference of two losses and its standard error, row by row."""
-    each = one - other
-    return float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each)))
-
-
-def recommend(lines: Sequence[Line], found: Mapping[Method, tuple[Measures, float, str]]) -> tuple[str, str]:
-    """Return the name of the method to use, and the sentence that says so."""
-    close = [line for line in lines if line.above_best <= line.error]
-    whole = [line for line in close if not line.note] or close
-    chosen = min(whole, key=lambda line: METHODS_ORDER.get(line.method, len(METHODS)))
-    best, others = lines[0], [line for line in lines if line.method != chosen.method]
-    if chosen.method == METHODS[0].name:
-        words = (
-            "The columns tell nothing: no method is better than Kaplan–Meier of all rows by more than one "
-            "standard error. Add columns or rows"
-        )
-        return chosen.method, f"{words}."
-    words = f"Use {chosen.code}: "
-    if chosen is not best:
-        words += (
-            f"its loss {number(chosen.loss)} is within one standard error ({number(chosen.error)}) of the "
-            f"lowest, {number(best.loss)} of {best.method}, and it is the simplest such method"
-        )
-    elif len(close) > 1:
-        words += (
-            f"it has the lowest loss, {number(best.loss)}, and of the {len(close)} methods within one "
-            "standard error it is the simplest"
-        )
-    elif others:
-        words += (
-            f"its loss {number(best.loss)} is the lowest, {number(others[0].above_best)} below "
-            f"{others[0].method} (standard error {number(others[0].error)})"
-        )
-    else:
-        words += "no other method applies"
-    return chosen.method, words + "." + _second_opinion(chosen, found)
-
-
-def _second_opinion(chosen: Line, found: Mapping[Method, tuple[Measures, float, str]]) -> str:
-    """Return a sentence if the log score clearly prefers another method."""
-    scores = {method.name: measures.log_scores for method, (measures, _, _) in found.items()}
-    best = min(scores, key=lambda name: float(scores[name].mean()))
-    above, error = _difference(scores[chosen.method], scores[best])
-    if above <= 2 * error:
-        return ""
-    return (
-        f" The log score prefers {best}, by {number(above)} (standard error {number(error)}): the choice is "
-        "not clear."
-    )
+    >>> pair(1.0512, 1.0468)
+    ('1.0512', '1.0468')
+    """
+    gap = abs(one - other) * (1 + 1e-9)  # 0.41 − 0.40 is a little less than 0.01
+    if not np.isfinite(gap) or gap <= 1e-9 * abs(one):
+        return number(one), number(other)
+    largest = max(abs(one), abs(other))
+    digits = max(1 - int(np.floor(np.log10(gap))), 2 - int(np.floor(np.log10(largest))), 0)
+    return (f"{one:,.{digits}f}", f"{other:,.{digits}f}") if digits <= 8 else (f"{one:.8g}", f"{other:.8g}")
 
 
 def number(value: float) -> str:

@@ -36,10 +36,15 @@ class Method:
 
     @property
     def code(self) -> str:
-        """How to call it."""
+        """How to call it where large values are cut off. Finished fits are kept under this text."""
+        return self.call("right")
+
+    def call(self, side: str) -> str:
+        """How to call it: `side` is part of it unless it is the default."""
         if self.estimator == "KaplanMeier":
             return "unmet.censoring.kaplan_meier"
-        given = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        settings = self.settings if side == "right" else {**self.settings, "side": side}
+        given = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         return f"{self.estimator}({given})"
 
     def make(self, quantiles: tuple[float, ...], side: str, seed: int) -> Any:

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmet.plotting._colours import BLUE, GREY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# The axis ends at this many times the end of the close methods' bars, if others lie far beyond.
+_REACH, _FAR = 5.0, 1.5
+_FEWEST_CLOSE = 3
 
 
 def plot_comparison(
@@ -25,18 +30,49 @@ def plot_comparison(
     """Draw how far the loss of each method is above the lowest, and return the axis.
 
     Bars are one standard error of the difference. The recommended method is red; the methods within one
-    standard error of the lowest loss are blue, the others grey.
+    standard error of the lowest loss are blue, the others grey. Where methods far away would squeeze the
+    close ones, the axis ends before them: an arrow with their number marks them.
     """
     above, spread = np.asarray(above_best, float), np.asarray(error, float)
     if not len(methods) == above.size == spread.size:
         raise ValueError("methods, above_best and error must have one entry per method each")
+    end = _end(above, spread)
     for place, name in enumerate(methods):
         colour = VERMILION if name == recommended else BLUE if above[place] <= spread[place] else GREY
-        ax.errorbar(above[place], place, xerr=spread[place], fmt="o", color=colour, capsize=3)
+        if above[place] > end:
+            ax.plot(end, place, ">", color=colour, clip_on=False)
+            ax.annotate(
+                f"{above[place]:.3g}",
+                (end, place),
+                xytext=(-8, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                color=colour,
+            )
+        else:
+            ax.errorbar(above[place], place, xerr=spread[place], fmt="o", color=colour, capsize=3)
+    if np.isfinite(end):
+        ax.set_xlim(left=min(0.0, float((above - spread)[above <= end].min())) - 0.03 * end, right=end)
     ax.set_yticks(range(len(methods)), methods)
     ax.invert_yaxis()
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
     ax.set_xlabel(f"{loss_name}, above the lowest (bars: one standard error)")
+    ax.set_title(
+        "Red: recommended. Blue: within one standard error of the lowest. Grey: above.",
+        fontsize="medium",
+        loc="left",
+    )
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
     return ax
+
+
+def _end(above: NDArray[np.float64], spread: NDArray[np.float64]) -> float:
+    """Return where the axis ends; infinity if all methods fit on it."""
+    bars = above + spread
+    if above.size <= _FEWEST_CLOSE:
+        return float(np.inf)
+    close = np.concatenate([bars[above <= spread], np.sort(bars)[:_FEWEST_CLOSE]])
+    end = _REACH * float(close.max())
+    return end if end > 0 and above.max() > _FAR * end else float(np.inf)

@@ -1,0 +1,47 @@
+"""Names as people type them: any case, any dash, with or without commas."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from unmet.comparison._methods import METHODS
+
+_BETWEEN_WORDS = re.compile(r"[\s,‐‑‒–—−-]+")
+
+
+def plain_name(name: str) -> str:
+    """Return a name by its words alone.
+
+    >>> plain_name("Kaplan–Meier") == plain_name("kaplan-meier")
+    True
+    """
+    return _BETWEEN_WORDS.sub(" ", name).strip().casefold()
+
+
+def split_names(text: str, known: Iterable[str], plain: Callable[[str], str] = str.strip) -> list[str]:
+    """Split a list at its commas, but not inside a known name; the longest such name counts.
+
+    >>> split_names("Tobit, tobit,skewed", ["Tobit", "Tobit, skewed"], plain_name)
+    ['Tobit', 'Tobit, skewed']
+    """
+    names = {plain(name): name for name in known}
+    parts, found = text.split(","), []
+    while parts:
+        for end in range(len(parts), 0, -1):
+            name = names.get(plain(",".join(parts[:end])))
+            if name is not None or end == 1:
+                found.append(parts[0].strip() if name is None else name)
+                parts = parts[end:]
+                break
+    return [name for name in found if name]
+
+
+def method_names(asked: str | Sequence[str]) -> list[str]:
+    """Return the names of methods as `METHODS` has them, or say which one there is not."""
+    known = [method.name for method in METHODS]
+    if isinstance(asked, str):
+        asked = split_names(asked, known, plain_name)
+    names = {plain_name(name): name for name in known}
+    for name in asked:
+        if plain_name(name) not in names:
+            raise ValueError(f"methods: there is no {name!r}; choose from {'; '.join(known)}")
+    return [names[plain_name(name)] for name in asked]

@@ -1,0 +1,151 @@
+"""What is known of the target: values, thresholds, flags and bounds, and the rows that have them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MOST_SHOWN = 5
+_LEAST_SKEWNESS = 2.0
+
+
+def read_target(
+    given: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], side: str
+) -> tuple[dict[str, NDArray[Any]], set[str]]:
+    """Return what is known of the target, one entry per row, and the columns that hold it.
+
+    Gaps are NaN, in flags too; a gap in `lower` or `upper` is an open end.
+    """
+    rows = len(next(iter(columns.values())))
+    used: set[str] = set()
+
+    def one(name: str, value: Any) -> NDArray[Any]:
+        if isinstance(value, str):
+            if value not in columns:
+                raise ValueError(f"{name}={value!r} is no column; there are {', '.join(columns)}")
+            used.add(value)
+            value = columns[value]
+        found = np.asarray(value)
+        found = read_flags(found, name) if name == "censored" else _numbers(found, name)
+        return np.full(rows, found) if found.ndim == 0 else found
+
+    told = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "threshold" and side == "both" and isinstance(value, (tuple, list)) and len(value) == 2:
+            told[name] = np.column_stack([one(name, part) for part in value])
+        else:
+            told[name] = one(name, value)
+        if len(told[name]) != rows:
+            raise ValueError(f"{name} must have one entry per row of X ({rows}), got {len(told[name])}")
+    if "y" not in told and not {"lower", "upper"} <= set(told):
+        raise ValueError("y must be given, or lower and upper")
+    for name, end in (("lower", -np.inf), ("upper", np.inf)):
+        if name in told:
+            told[name] = np.where(np.isnan(told[name]), end, told[name])
+    return told, used
+
+
+def read_flags(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return 1 for true, 0 for false and NaN for a gap; anything else is shown and refused."""
+    try:
+        found = np.array([np.nan if value is None else value for value in values.ravel()], np.float64)
+        wrong = ~(np.isnan(found) | (found == 0) | (found == 1))
+    except (TypeError, ValueError):
+        wrong = np.array([not _is_flag(value) for value in values.ravel()])
+    if not wrong.any():
+        return found.reshape(values.shape)
+    distinct = list(dict.fromkeys(str(value) for value in values.ravel().tolist()))
+    more = ", …" if len(distinct) > _MOST_SHOWN else ""
+    first = int(np.argmax(wrong))
+    raise ValueError(
+        f"{name} must be true or false, or 1 or 0, in every row: found "
+        f"{', '.join(distinct[:_MOST_SHOWN])}{more}; first wrong at row {first}, counted from 0 "
+        f"({values.ravel()[first]})"
+    )
+
+
+def _is_flag(value: Any) -> bool:
+    return value is None or (not isinstance(value, str) and (value != value or value in (0, 1)))
+
+
+def _numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray([np.nan if v is None else v for v in values.ravel()], float).reshape(values.shape)
+    except (TypeError, ValueError):
+        texts = [value for value in values.ravel().tolist() if isinstance(value, str)]
+    limits = [text for text in texts if text.strip().startswith(("<", ">", "≤", "≥"))]
+    if limits:
+        raise ValueError(
+            f"{name} must hold numbers: {limits[0]!r} is a limit. Split it into the number and a column "
+            "that marks such rows, and give censored= that column; or give lower= and upper= instead of y"
+        )
+    shown = f", not {next(text for text in texts if not _is_number(text))!r}" if texts else ""
+    raise ValueError(f"{name} must hold numbers{shown}: write them with a point, without units")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def choose_rows(
+    told: Mapping[str, NDArray[Any]], rows: int, most: int, seed: int
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the rows to use, those that tell all that is asked of them and at most so many; and notes."""
+    notes = []
+    known = np.ones(rows, bool)
+
+    def leave_out(wrong: NDArray[np.bool_], why: str) -> None:
+        nonlocal known
+        if count := int((wrong & known).sum()):
+            notes.append(f"Left out: {count:,} row{'s' if count > 1 else ''} {why}.")
+            known = known & ~wrong
+
+    if "y" in told:
+        leave_out(np.isnan(told["y"]), "without y")
+    else:
+        leave_out(np.isinf(told["lower"]) & np.isinf(told["upper"]), "without bounds")
+    if "censored" in told:
+        leave_out(np.isnan(told["censored"]), "whose flag of censoring is empty")
+    if "threshold" in told and "y" in told:
+        gap = np.isnan(told["threshold"]).reshape(rows, -1).any(axis=1)
+        _check_gaps(told, known, gap)
+        leave_out(gap, "without a threshold; write inf (-inf with side left) where nothing was cut off")
+    found = np.flatnonzero(known)
+    if len(found) > most:
+        notes.append(f"Used: {most:,} of {len(found):,} rows, drawn at random.")
+        found = np.sort(np.random.default_rng([seed, 1]).permutation(found)[:most])
+    return found, notes
+
+
+def _check_gaps(told: Mapping[str, NDArray[Any]], known: NDArray[np.bool_], gap: NDArray[np.bool_]) -> None:
+    """Refuse a threshold that is written only where it was reached: no exact row would be left."""
+    kept = known & ~gap
+    if told["threshold"].ndim > 1 or not (known & gap).any() or not kept.any():
+        return
+    if (told["y"][kept] == told["threshold"][kept]).all():
+        raise ValueError(
+            "threshold is empty in every row that did not reach it: write the threshold into all rows, "
+            "or give censored= instead, a flag in each row"
+        )
+
+
+def skewness_hint(values: NDArray[np.float64]) -> list[str]:
+    """Return a hint to take logarithms, if they make positive values much less skewed."""
+    if not (values > 0).all():
+        return []
+    plain, logs = _skewness(values), _skewness(np.log(values))
+    if plain < _LEAST_SKEWNESS or abs(logs) > plain / 2:
+        return []
+    return ["Hint: y is positive and strongly skewed. Try log(y), and the log of its limits too."]
+
+
+def _skewness(values: NDArray[np.float64]) -> float:
+    centred, spread = values - values.mean(), values.std()
+    return float((centred**3).mean() / spread**3) if spread else 0.0
