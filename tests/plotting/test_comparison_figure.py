@@ -21,7 +21,7 @@ def test_colours_are_explained():
     ax = drawn([0.0, 0.01, 0.2], [0.0, 0.02, 0.05])
     points = [line for line in ax.get_lines() if line.get_marker() == "o"]
     assert [to_hex(line.get_color()) for line in points] == [to_hex(c) for c in (BLUE, VERMILION, GREY)]
-    assert "Red: recommended" in ax.get_title(loc="left")
+    assert "Orange: recommended" in ax.get_title(loc="left")
     assert ax.get_xlim()[1] > 0.25
 
 

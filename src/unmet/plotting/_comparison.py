@@ -59,7 +59,7 @@ def plot_comparison(
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
     ax.set_xlabel(f"{loss_name}, above the lowest (bars: one standard error)")
     ax.set_title(
-        "Red: recommended. Blue: within one standard error of the lowest. Grey: above.",
+        "Orange: recommended. Blue: within one standard error of the lowest. Grey: above.",
         fontsize="medium",
         loc="left",
     )
