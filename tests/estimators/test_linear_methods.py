@@ -86,8 +86,12 @@ def test_the_truth_is_recovered(method):
     error = np.std(found, axis=0) / np.sqrt(len(found))
     assert (np.abs(np.mean(found, axis=0) - truth) < 3 * error + 0.03).all()
     if method == "portnoy":  # and a model that knows nothing of the flags is far off
-        naive = LinearCensoredQuantiles(quantiles=(0.7,)).fit(X, y)
-        assert naive.predict(X).mean() < (truth[2, 0] + X[:, 0] * truth[2, 1]).mean() - 0.2
+        gaps = []
+        for seed in range(12):
+            X, y, *_ = draw(400, seed=seed)
+            naive = LinearCensoredQuantiles(quantiles=(0.7,)).fit(X, y)
+            gaps.append((naive.predict(X) - truth[2, 0] - X[:, 0] * truth[2, 1]).mean())
+        assert np.mean(gaps) < -0.2
 
 
 @pytest.mark.parametrize("method", METHODS)
