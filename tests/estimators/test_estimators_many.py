@@ -104,19 +104,20 @@ def test_two_processes_give_the_same_bits(mixed, monkeypatch):
 
 
 def test_problems_are_shared_evenly_between_processes():
-    def sizes(count, total):
-        tasks = list(_many._chunks(iter(range(count)), total, 2))
-        assert [item for task in tasks for item in task] == list(range(count))
+    def sizes(count, total, X=None):
+        problems = [(index, {"X": X}) for index in range(count)]
+        tasks = list(_many._chunks(iter(problems), total, 2))
+        assert [item for task in tasks for item in task] == problems
         return [len(task) for task in tasks]
 
     assert sizes(3, 3) == [1, 1, 1]
     assert sizes(0, 0) == []
-    assert sizes(500, 500) == [125, 94, 71, 53, 40, 30, 22, 17, 16, 16, 16]
-    many = sizes(20_000, 20_000)
-    assert many[0] == _many._MOST_PER_TASK
-    assert many == sorted(many, reverse=True)
-    assert many[-1] < 200
-    assert sizes(5000, None) == [2048, 2048, 904]
+    assert sizes(500, 500) == [167, 111, 74, 50, 33, 22, 16, 16, 11]
+    assert sizes(20_000, 20_000) == [6667, 4445, 2963, 1975, 1317, 878, 585, 512, 512, 146]
+    assert sizes(20_000, None) == [8192, 8192, 3616]
+    large = np.zeros(_many._MOST_BYTES_PER_TASK // 32)  # a quarter of what a task may hold
+    assert sizes(20, None, large) == [4, 4, 4, 4, 4]
+    assert sizes(20, 20, large) == [4, 4, 4, 3, 2, 1, 1, 1]
 
 
 @pytest.mark.slow

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
     Task = tuple[NetworkRegressor, Parcel, Parcels | Mailed]
 
-# Problems per task of a worker: enough to keep its slots full, few enough to share the work evenly.
-_MOST_PER_TASK = 2048
-_FEWEST_PER_TASK = 64
+# Problems per task of a worker. At the end of a task its slots run empty, which costs as much as a hundred
+# small problems: tasks are as large as sharing the work evenly allows.
+_MOST_PER_TASK = 8192
+_FEWEST_PER_TASK = 512
+_MOST_BYTES_PER_TASK = 1 << 27
+_ROUNDS = 1.5  # tasks per worker, if all were as large as the next one
 
 
 def fit_many(
@@ -108,18 +111,25 @@ def iter_fit_many(
                     yield index, fitted
 
 
-def _chunks(items: Iterator[Any], total: int | None, workers: int) -> Iterator[list[Any]]:
+def _chunks(
+    items: Iterator[tuple[int, dict[str, Any]]], total: int | None, workers: int
+) -> Iterator[list[tuple[int, dict[str, Any]]]]:
     """Yield the problems of each task. If the total is known, later tasks are smaller to end together."""
-    left = total
+    done = 0
     while True:
         size = _MOST_PER_TASK
-        if total is not None and left is not None:
+        if total is not None:
             fewest = min(_FEWEST_PER_TASK, ceil(total / (16 * workers)))
-            size = max(1, fewest, min(size, ceil(left / (2 * workers))))
-            left -= size
-        chunk = list(islice(items, size))
+            size = max(1, fewest, min(size, ceil((total - done) / (_ROUNDS * workers))))
+        chunk, held = [], 0
+        for item in islice(items, size):
+            chunk.append(item)
+            held += getattr(item[1].get("X"), "nbytes", 0)
+            if held >= _MOST_BYTES_PER_TASK:
+                break
         if not chunk:
             return
+        done += len(chunk)
         yield chunk
 
 

@@ -1,15 +1,20 @@
 """Pickle many small arrays with all their bytes in one piece; one by one, each costs microseconds."""
 
+import contextlib
+import gc
 import io
 import pickle
 import threading
+from collections.abc import Iterator
 from mmap import mmap
 from typing import Any
 
 import numpy as np
 
 Packed = tuple[bytes, bytearray]
+Pieces = list[Any]  # bytes, and arrays that can be read as bytes
 _ALIGNED = 64  # bytes: arrays that start elsewhere are slower, and NumPy may sum them in another order
+_GAP = bytes(_ALIGNED)
 
 _current = threading.local()
 
@@ -24,28 +29,35 @@ def pack_arrays(items: Any) -> Packed:
     >>> unpack_arrays(pack_arrays([{"y": np.arange(3)}]))
     [{'y': array([0, 1, 2])}]
     """
-    arrays: list[tuple[int, np.ndarray]] = []
+    pickled, pieces, _ = gather_arrays(items)
+    return pickled, bytearray().join(pieces)
+
+
+def gather_arrays(items: Any) -> tuple[bytes, Pieces, int]:
+    """Return the pickle, the bytes of the arrays piece by piece, not copied yet, and their number."""
+    pieces: Pieces = []
     size = 0
 
     def reduce_array(array: np.ndarray) -> Any:
         nonlocal size
-        if array.dtype.hasobject or array.dtype.names is not None or array.dtype.metadata is not None:
+        kind, flags = array.dtype, array.flags
+        if kind.hasobject or kind.names is not None or kind.metadata is not None:
             return array.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
-        if array.flags.f_contiguous and not array.flags.c_contiguous:  # the order decides last bits of sums
+        if not flags.c_contiguous and flags.f_contiguous:  # the order decides last bits of sums
             return np.transpose, (np.ascontiguousarray(array.T),)
-        begin = -(-size // _ALIGNED) * _ALIGNED
-        size = begin + array.nbytes
-        arrays.append((begin, array))
-        return _array, (array.dtype.str, array.shape, begin)
+        if gap := -size % _ALIGNED:
+            pieces.append(_GAP[:gap])
+        begin, size = size + gap, size + gap + array.nbytes
+        plain = kind.kind in "biufc" and flags.c_contiguous
+        pieces.append(array if plain else array.tobytes())
+        return _array, (kind, array.shape, begin)
 
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = {np.ndarray: reduce_array}  # type: ignore[assignment]
-    pickler.dump(items)
-    buffer = bytearray(size)
-    for begin, array in arrays:
-        np.ndarray(array.shape, array.dtype, buffer, begin)[...] = array
-    return file.getvalue(), buffer
+    with _no_collection():
+        pickler.dump(items)
+    return file.getvalue(), pieces, size
 
 
 def unpack_arrays(packed: tuple[bytes, bytearray | mmap], *, copy: bool = True, start: int = 0) -> Any:
@@ -53,13 +65,28 @@ def unpack_arrays(packed: tuple[bytes, bytearray | mmap], *, copy: bool = True, 
 
     `start` is where the bytes of the arrays begin.
     """
-    _current.buffer, _current.copy, _current.start = packed[1], copy, start
+    _current.place = packed[1], start, copy
     try:
-        return pickle.loads(packed[0])
+        with _no_collection():
+            return pickle.loads(packed[0])
     finally:
-        del _current.buffer
+        del _current.place
 
 
-def _array(kind: str, shape: tuple[int, ...], begin: int) -> np.ndarray:
-    found: np.ndarray = np.ndarray(shape, kind, _current.buffer, _current.start + begin)
-    return found.copy() if _current.copy else found
+def _array(kind: np.dtype, shape: tuple[int, ...], begin: int) -> np.ndarray:
+    buffer, start, copy = _current.place
+    found: np.ndarray = np.ndarray(shape, kind, buffer, start + begin)
+    return found.copy() if copy else found
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Make many objects that all stay: looking for garbage among them takes as long as making them."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unmet.runs._packing import pack_arrays, unpack_arrays
+from unmet.runs._packing import Pieces, gather_arrays, pack_arrays, unpack_arrays
 
 _MEMORY = Path("/dev/shm")
 # Below this a pipe is as good.
 _SMALL = 1 << 20
+# What plain pickle raises for items that it cannot handle, such as a network of the user's own.
+_REFUSED = (pickle.PicklingError, AttributeError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Parcel:
         """Return a parcel for the pipe, with all arrays in one piece if plain pickle can handle the items."""
         try:
             return cls(*pack_arrays(items))
-        except (pickle.PicklingError, AttributeError, TypeError):  # such as a network of the user's own
+        except _REFUSED:
             return cls(items, None)
 
     def open(self, *, copy: bool = True) -> Any:
@@ -88,11 +90,14 @@ class Parcels:
 
     def pack(self, items: Any) -> Parcel:
         """Return a parcel that can be opened any number of times until it is dropped."""
-        parcel = Parcel.of(items)
-        if isinstance(parcel.arrays, bytearray) and len(parcel.arrays) >= _SMALL:
+        try:
+            pickled, pieces, size = gather_arrays(items)
+        except _REFUSED:
+            return Parcel(items, None)
+        if size >= _SMALL:
             with contextlib.suppress(OSError):  # no shared memory, or it is full: use the pipe
-                return Parcel(parcel.items, self._write(parcel.arrays))
-        return parcel
+                return Parcel(pickled, self._write(pieces))
+        return Parcel(pickled, bytearray().join(pieces))
 
     def drop(self, parcel: Parcel) -> None:
         """Free the memory of a parcel that nobody will open again; what was opened stays valid."""
@@ -100,11 +105,11 @@ class Parcels:
             with contextlib.suppress(OSError):
                 os.unlink(parcel.arrays)
 
-    def _write(self, data: bytearray) -> str:
+    def _write(self, pieces: Pieces) -> str:
         handle, path = tempfile.mkstemp(dir=self._folder)
         try:
-            with open(handle, "wb") as file:
-                file.write(data)
+            with open(handle, "wb", buffering=_SMALL) as file:
+                file.writelines(pieces)
         except OSError:
             os.unlink(path)
             raise
