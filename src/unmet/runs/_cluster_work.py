@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unmet.runs._allocator import keep_freed_memory
 from unmet.runs._checksum import code_version
 from unmet.runs._shards import ShardError, WorkerDiedError, shard_error, unwrap
 from unmet.runs._workers import Failure, call, worker_environment
@@ -104,14 +105,15 @@ class Work:
         self.sent += 1
         argument = shard.argument if isinstance(shard, Task) else shard
         try:
-            future = client.submit(
-                call,
-                self.function,
-                self.welcome,
-                argument,
-                key=f"{self.name}-{index}-{self.sent}",
-                pure=False,
-            )
+            with _large_tasks():
+                future = client.submit(
+                    call,
+                    self.function,
+                    self.welcome,
+                    argument,
+                    key=f"{self.name}-{index}-{self.sent}",
+                    pure=False,
+                )
         except BaseException:
             self.again.append(item)
             raise
@@ -198,13 +200,20 @@ class Work:
         self.cluster.reconnect()
 
 
+def _large_tasks() -> Any:
+    """Send tasks that carry their data without Dask's advice to load it on the workers."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"})
+
+
 def _name(index: int, shard: Any) -> str:
     return shard.name if isinstance(shard, Task) else f"shard {index}"
 
 
 @dataclass(frozen=True)
 class Welcome:
-    """What a worker does before its first task: check its code and the shared folder, and set its threads."""
+    """What a worker does before its first task: check code and shared folder, set threads and memory."""
 
     code: str
     token: str | None
@@ -234,5 +243,6 @@ class Welcome:
             )
         if (socket.gethostname(), os.getpid()) != self.sender:
             os.environ.update(self.environment)
+            keep_freed_memory()
         if self.initializer is not None:
             self.initializer()
