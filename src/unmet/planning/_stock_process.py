@@ -127,42 +127,47 @@ def _alike(docks: Ints, speed: Floats) -> Iterator[Ints]:
 def _flow(
     values: Floats, full: Floats, requests: Floats, returns: Floats, capacity: Ints
 ) -> tuple[Floats, Floats]:
-    """Return exp(M) u per column, each with its own Λ = λ + μ (so A has no diagonal), in equal sub-steps."""
+    """Return exp(M) u per column, each with its own Λ = λ + μ (so A has no diagonal), in equal sub-steps.
+
+    Each term of the sum comes from the one before: pₙ Aⁿ u = (1/n) ΛA · pₙ₋₁ Aⁿ⁻¹ u with pₙ = Poisson(n; Λ).
+    A term adds λ D(C) to V(C) for as long as it lasts, which is P(N > n) / Λ of the sub-step.
+    """
     speed = requests + returns
     steps = max(1, int(np.ceil(speed.max() / _REACH)))
-    chances = _poisson(speed / steps)
-    still = np.where(speed > 0, speed, 1.0)
-    leave, come = requests / still, returns / still
+    leave, speed = requests / steps, speed / steps
+    chances = _poisson(speed)
+    lasts, scale = np.cumsum(chances[:0:-1], axis=0)[::-1], chances[:-1] * speed
+    lost = leave * np.divide(lasts, scale, out=np.zeros_like(scale), where=scale > 0)
     count, columns = values.shape
     # A vehicle beyond the docks is worth nothing, so nothing flows into its row.
     down = np.where(np.arange(1, count + 1)[:, None] <= capacity, leave, 0.0)
-    column = np.arange(columns)
+    up = np.tile(returns / steps, (count, 1))
+    worst = capacity * columns + np.arange(columns)  # row 0 is 1: without docks every request is lost
+    found, product = np.empty_like(lost), np.empty_like(values)
     state, ahead = np.zeros((2, count + 2, columns))
-    state[0] = ahead[0] = 1.0
-    mixed, product = values, np.empty_like(values)
+    mixed = values
     for _ in range(steps):
-        state[1:-1] = mixed
-        mixed = mixed * chances[0]
-        mixed_full = full * chances[0]
-        for chance in chances[1:]:
-            full = full + leave * state[capacity, column]  # row 0 is 1: without docks every request is lost
-            np.multiply(state[:-2], down, out=ahead[1:-1])
-            np.multiply(state[2:], come, out=product)
-            ahead[1:-1] += product
+        state[0], state[1:-1] = chances[0], mixed * chances[0]
+        mixed = state[1:-1].copy()
+        for n, chance in enumerate(chances[1:], start=1):
+            found[n - 1] = state.reshape(-1)[worst]
+            inner = ahead[1:-1]
+            np.multiply(state[:-2], down, out=inner)
+            np.multiply(state[2:], up, out=product)
+            inner += product
+            inner *= 1.0 / n
+            mixed += inner
+            ahead[0] = chance
             state, ahead = ahead, state
-            np.multiply(state[1:-1], chance, out=product)
-            mixed += product
-            mixed_full += chance * full
-        full = mixed_full
+        full = full + (lost * found).sum(axis=0)
     return mixed, full
 
 
 def _poisson(mean: Floats) -> Floats:
-    """Return Poisson probabilities (terms, columns) down to ``_TAIL``; the last includes the rest."""
+    """Return Poisson probabilities (terms, columns) down to ``_TAIL`` of the largest mean."""
     most = float(mean.max())
-    n = np.arange(int(most + 12.0 * np.sqrt(most) + 30.0))[:, None]
-    chance = np.exp(xlogy(n, mean) - mean - gammaln(n + 1.0))
-    enough = int(np.argmax(np.cumsum(chance, axis=0).min(axis=1) >= 1.0 - _TAIL))
-    chance = chance[: enough + 1]
-    chance[-1] += 1.0 - chance.sum(axis=0)
-    return chance
+    n = np.arange(int(most + 12.0 * np.sqrt(most) + 30.0))
+    enough = np.cumsum(np.exp(xlogy(n, most) - most - gammaln(n + 1.0))) >= 1.0 - _TAIL
+    factors = mean / np.maximum(n[: int(np.argmax(enough)) + 1, None], 1)
+    factors[0] = np.exp(-mean)
+    return np.asarray(np.cumprod(factors, axis=0), np.float64)
