@@ -37,13 +37,8 @@ def make_demo_city(
     So there is something to win. `watch` is told the share that is done.
     """
     from unmet.datasets import make_city
-    from unmet.datasets.city import even_targets, replay
 
-    def half(first: float) -> Callable[[float], None] | None:
-        return None if watch is None else lambda share: watch(first + share / 2)
-
-    city = make_city(size, days=days, seed=seed, shocks=shocks, spill=spill, progress=half(0.0))
-    return replay(city, even_targets(city), progress=half(0.5))
+    return make_city(size, days=days, seed=seed, shocks=shocks, spill=spill, even=True, progress=watch)
 
 
 def demo_inputs(made: Path) -> PanelInputs:

@@ -136,3 +136,14 @@ def test_even_targets_share_the_fleet_as_docks_allow(city):
     roomy = targets[targets < city.capacity]
     assert roomy.max() - roomy.min() <= 1
     assert (targets[targets == city.capacity] <= roomy.max()).all()
+
+
+def test_vans_that_fill_places_evenly_are_a_replay_with_even_targets():
+    plain = make_city("village", days=9, seed=3)
+    made, again = make_city("village", days=9, seed=3, even=True), replay(plain, even_targets(plain))
+    assert made.targets == again.targets
+    assert (made.truth.lost == again.truth.lost).all()
+    assert (made.rides.end == again.rides.end).all()
+    assert (made.moves == again.moves).all()
+    with pytest.raises(ValueError, match="rebalancing"):
+        make_city("village", days=2, even=True, rebalancing=False)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from unmet.datasets.city._demand import Event, Requests, make_events, make_rate, make_requests
-from unmet.datasets.city._fleet import make_fleet
+from unmet.datasets.city._fleet import even_stock, make_fleet
 from unmet.datasets.city._fronts import Front, front_factor, make_fronts
 from unmet.datasets.city._hours import Hours, make_hours
 from unmet.datasets.city._map import Map, make_map
 from unmet.datasets.city._seeds import generator
 from unmet.datasets.city._settings import CitySettings, settings_for
-from unmet.datasets.city._simulation import Outcome, simulate
+from unmet.datasets.city._simulation import Outcome, night_targets, simulate
 from unmet.datasets.city._truth import Stock, Truth, count_truth, follow_stock
 from unmet.datasets.city._weather import Weather, make_weather
 
@@ -61,8 +61,8 @@ class City:
     stock : Stock
         Every change of stock.
     targets : dict or None
-        Set by :func:`replay`: hour → vehicles per place that vans leaving at that hour worked towards. None
-        if vans followed the city's own targets every night.
+        Set by ``even`` and by :func:`replay`: hour → vehicles per place that vans leaving at that hour worked
+        towards. None if vans followed the city's own targets every night.
     """
 
     settings: CitySettings
@@ -121,6 +121,7 @@ def make_city(
     van_hours: tuple[int, ...] = (2,),
     fronts: float = 0.0,
     refusal: float = 0.0,
+    even: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> City:
     """Simulate a city: demand, vehicles that move with rides, and the stock-outs that follow.
@@ -132,6 +133,8 @@ def make_city(
         ``vehicles``, the fleet leaves places empty 10–20% of the time.
     rival : bool or float
         A second operator serves this share of the requests. ``True`` means 20%.
+    even : bool
+        Vans fill all places evenly, as if demand were unknown (:func:`even_targets`).
     progress : callable, optional
         Called with the share of the work done.
 
@@ -172,6 +175,8 @@ def make_city(
         fronts=fronts,
         refusal=refusal,
     )
+    if even and not rebalancing:
+        raise ValueError("even=True is about vans: it needs rebalancing=True")
     map_, hours = make_map(settings), make_hours(settings)
     sky = make_weather(settings, hours) if settings.weather else None
     happenings = make_events(settings, map_, hours)
@@ -181,7 +186,9 @@ def make_city(
         rate = rate * front_factor(front, map_, rate.shape[1])
     fleet = make_fleet(settings, map_, hours, rate)
     ours, theirs = share_out(settings, make_requests(settings, map_, hours, rate))
-    outcome = simulate(settings, map_, hours, fleet, ours, progress)
+    alike = even_stock(settings.vehicles, fleet.capacity)
+    targets = night_targets(settings, hours, alike) if even else None
+    outcome = simulate(settings, map_, hours, fleet, ours, progress, targets)
     return City(
         settings=settings,
         map=map_,
@@ -195,6 +202,7 @@ def make_city(
         moves=outcome.moves,
         home=outcome.home,
         stock=follow_stock(hours, fleet, outcome),
+        targets=targets,
         fronts=moving,
     )
 

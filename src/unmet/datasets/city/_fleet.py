@@ -33,6 +33,18 @@ def make_fleet(settings: CitySettings, map_: Map, hours: Hours, rate: np.ndarray
     return Fleet(target, np.maximum(capacity, target + 2))
 
 
+def even_stock(vehicles: int, capacity: np.ndarray) -> np.ndarray:
+    """Return the same number of vehicles everywhere, as far as docks allow."""
+    level, left = np.zeros(len(capacity), dtype=np.int64), vehicles
+    while left:
+        free = np.flatnonzero(level < capacity)  # there are more docks than vehicles
+        each = max(1, left // len(free))
+        more = np.minimum(each, capacity[free] - level[free])[:left]
+        level[free[: len(more)]] += more
+        left -= int(more.sum())
+    return level
+
+
 def _apportion(total: int, weight: np.ndarray) -> np.ndarray:
     """Return whole numbers in proportion to the weights that sum to the total (largest remainders)."""
     exact = total * weight / weight.sum()

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from unmet.datasets.city._city import City, share_out, take_rides
 from unmet.datasets.city._demand import make_requests
-from unmet.datasets.city._fleet import make_fleet
+from unmet.datasets.city._fleet import even_stock, make_fleet
 from unmet.datasets.city._rebalancing import CLOCK
 from unmet.datasets.city._simulation import night_targets, simulate
 from unmet.datasets.city._truth import count_truth, follow_stock
@@ -21,14 +21,7 @@ def morning_targets(city: City) -> np.ndarray:
 
 def even_targets(city: City) -> np.ndarray:
     """Return the same number of vehicles everywhere, as far as docks allow: targets that ignore demand."""
-    level, left = np.zeros(len(city.map), dtype=np.int64), city.settings.vehicles
-    while left:
-        free = np.flatnonzero(level < city.capacity)  # there are more docks than vehicles
-        each = max(1, left // len(free))
-        more = np.minimum(each, city.capacity[free] - level[free])[:left]
-        level[free[: len(more)]] += more
-        left -= int(more.sum())
-    return level
+    return even_stock(city.settings.vehicles, city.capacity)
 
 
 def replay(
@@ -64,7 +57,8 @@ def replay(
         raise ValueError("city has no vans to follow targets: make it with rebalancing=True")
     fleet = make_fleet(city.settings, city.map, city.hours, city.rate)
     given = _checked(city, np.asarray(targets), first_day, clocks)
-    followed = city.targets if city.targets is not None else night_targets(city.settings, city.hours, fleet)
+    own = night_targets(city.settings, city.hours, fleet.target)
+    followed = own if city.targets is None else city.targets
     followed = {hour: wanted for hour, wanted in followed.items() if city.hours.day[hour] < first_day}
     for day, of_day in enumerate(given, start=first_day):
         for clock, wanted in zip(clocks, of_day):

@@ -224,7 +224,7 @@ def simulate(
             heappush(heap, entry + (seconds << _SHIFT))
 
     if targets is None:
-        targets = night_targets(settings, hours, fleet) if settings.rebalancing else {}
+        targets = night_targets(settings, hours, fleet.target) if settings.rebalancing else {}
     target = {hour * 3600: wanted for hour, wanted in targets.items()}
     marks = sorted(set(target) | set(range(0, closing, 86_400)) | {closing})
     done = 0
@@ -260,10 +260,10 @@ def simulate(
     )
 
 
-def night_targets(settings: CitySettings, hours: Hours, fleet: Fleet) -> dict[int, list[int]]:
-    """Return the hours at which the city's own vans leave, and their targets."""
+def night_targets(settings: CitySettings, hours: Hours, target: np.ndarray) -> dict[int, list[int]]:
+    """Return the hours at which the city's own vans leave, each with the same targets."""
     leave = np.isin(hours.hour, settings.van_hours)
-    return dict.fromkeys(np.flatnonzero(leave).tolist(), fleet.target.tolist())
+    return dict.fromkeys(np.flatnonzero(leave).tolist(), target.tolist())
 
 
 def _neighbours(settings: CitySettings, map_: Map) -> list[list[tuple[int, float]]]:
