@@ -3,21 +3,28 @@
 Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
+import gc
 import sys
 from collections.abc import Sequence
 
 from unmet.cli._signals import leave, stop_in_one_line
 
+# Nearly all that a command makes lives until it is freed by its count or until the command ends, so Python
+# looks for cycles less often than by default (700, 10, 10).
+_GARBAGE = 10_000, 20, 100
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     called_by_shell = arguments is None
+    if called_by_shell:
+        gc.set_threshold(*_GARBAGE)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments[:1] in ([], ["help"]):
         arguments = [*arguments[1:2], "--help"]
     with stop_in_one_line(f"unmet {arguments[0]}", called_by_shell):
         code = _run(arguments)
-    if called_by_shell and code > 128:  # a signal that the command itself handled
+    if called_by_shell and (code > 128 or _is_told()):  # above 128: a signal that the command itself handled
         leave(code)
     raise SystemExit(code)
 
@@ -42,6 +49,16 @@ def _run(arguments: list[str]) -> int:
     except typer.TyperException as wrong:
         print(printable(usage_line(wrong)), file=sys.stderr)
         return 2
+
+
+def _is_told() -> bool:
+    """Whether all output could be written; if not, the interpreter says so when it is taken apart."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        return False
+    return True
 
 
 def _is_text(argument: str) -> bool:
