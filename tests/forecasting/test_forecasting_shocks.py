@@ -6,7 +6,7 @@ from forecasting_toys import make_toy
 from scipy import special
 
 from unmet.forecasting._counts import log_mass
-from unmet.forecasting._shocks import Shocks, _peak, best_shocks, estimate_shocks, follow, smooth
+from unmet.forecasting._shocks import Counts, Shocks, _peak, best_shocks, estimate_shocks, follow, smooth
 
 
 def test_without_memory_it_is_the_negative_binomial() -> None:
@@ -92,7 +92,7 @@ def test_the_likelihood_is_the_negative_binomial_for_small_large_and_broken_coun
         shape = 1 / ((groups - 1) / np.maximum(expected, 1e-9) + 0.3)
         value = log_mass(y, expected, shape) + special.gammaln(y + 1) - special.xlogy(y, expected)
         wanted = value[known & (expected > 0)].sum()
-        found = best_shocks(y, expected, known, np.array([0.3]), np.array([0.0]), groups)[1]
+        found = best_shocks(Counts.of(y, expected, known), np.array([0.3]), np.array([0.0]), groups)[1]
         assert found == pytest.approx(wanted, rel=1e-12)
 
 
@@ -102,5 +102,7 @@ def test_the_likelihood_stays_finite_for_any_mean(mean: float) -> None:
     y[0, 7], expected[0, 7] = 16.0, mean
     known = np.ones(y.shape, bool)
     for groups in (1.0, 1.1, 4.0):
-        _, found = best_shocks(y, expected, known, np.array([0.2, 0.5]), np.array([0.0, 0.7]), groups)
+        _, found = best_shocks(
+            Counts.of(y, expected, known), np.array([0.2, 0.5]), np.array([0.0, 0.7]), groups
+        )
         assert np.isfinite(found)

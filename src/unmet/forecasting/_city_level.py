@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._shocks import Shocks, best_shocks, follow
+from unmet.forecasting._shocks import Counts, Shocks, best_shocks, follow
 
 Floats = NDArray[np.float64]
 # Gain in log-likelihood that persistence must bring to be accepted.
@@ -49,10 +49,10 @@ def estimate_city(own: Floats, expected: Floats, day: NDArray[np.int64]) -> Shoc
     place.
     """
     y, mu = _totals(own, expected, day)
-    known = np.ones(y.shape, bool)
+    counts = Counts.of(y, mu, np.ones(y.shape, bool))
     spread = np.geomspace(1e-4, 0.5, 10)
-    _, at = best_shocks(y, mu, known, spread, np.zeros(1))
-    lasting, top = best_shocks(y, mu, known, spread, np.array([0.3, 0.5, 0.7, 0.8, 0.9, 0.95]))
+    _, at = best_shocks(counts, spread, np.zeros(1))
+    lasting, top = best_shocks(counts, spread, np.array([0.3, 0.5, 0.7, 0.8, 0.9, 0.95]))
     return lasting if top > at + _CLEAR_GAIN else STEADY
 
 

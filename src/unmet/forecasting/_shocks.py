@@ -124,6 +124,60 @@ def smooth(shocks: Shocks, y: Floats, expected: Floats) -> tuple[Floats, Floats]
     return shape, rate
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Counts of some periods, as their likelihood needs them.
+
+    Attributes
+    ----------
+    mean, used : (n, places)
+    period, place : where there is a count above 0; those that a product of factors explains come first,
+        larger ones before smaller ones.
+    around : the means of these, as a column.
+    above : how many of those that come first are above 0, 1, 2, …
+    many : the other counts, as a column.
+    """
+
+    mean: Floats
+    used: NDArray[np.bool_]
+    period: NDArray[np.int64]
+    place: NDArray[np.int64]
+    around: Floats
+    above: tuple[int, ...]
+    many: Floats
+
+    @classmethod
+    def of(cls, seen: Floats, mean: Floats, used: NDArray[np.bool_]) -> _Part:
+        period, place = np.nonzero(used & (seen > 0))
+        counts, around = seen[period, place], mean[period, place]
+        few = (counts <= _FEW) & (counts == np.floor(counts))
+        few &= (around > _RAREST) & (around < 1 / _RAREST)
+        order = np.argsort(np.where(few, -counts, 1), kind="stable")
+        period, place, counts, around = period[order], place[order], counts[order], around[order]
+        split = int(few.sum())
+        largest = int(counts[:split].max(initial=1))
+        above = tuple(int(rows) for rows in np.searchsorted(-counts[:split], -np.arange(largest)))
+        return cls(mean, used, period, place, around[:, None], above, counts[split:, None])
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts and their means by period, (T, places), and what their likelihood needs, by some periods."""
+
+    seen: Floats
+    mean: Floats
+    parts: tuple[_Part, ...]
+
+    @classmethod
+    def of(cls, y: Floats, expected: Floats, known: NDArray[np.bool_]) -> Counts:
+        """Take counts and means (places, T); only those `known` with a mean above 0 have a likelihood."""
+        seen, mean = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)
+        used = np.ascontiguousarray(known.T) & (mean > 0)
+        starts = range(0, len(seen), _PERIODS)
+        parts = [slice(first, first + _PERIODS) for first in starts]
+        return cls(seen, mean, tuple(_Part.of(seen[part], mean[part], used[part]) for part in parts))
+
+
 def estimate_shocks(
     y: Floats,
     expected: Floats,
@@ -140,42 +194,35 @@ def estimate_shocks(
     """
     order = np.argsort(expected.sum(axis=1), kind="stable")
     some = order[np.unique(np.linspace(0, len(order) - 1, min(_PLACES, len(order))).round().astype(int))]
-    y, expected, known, stayed = y[some], expected[some], known[some], stayed[some]
+    y, expected = y[some], expected[some]
+    every, open_all = Counts.of(y, expected, known[some]), Counts.of(y, expected, stayed[some])
     if start is None:
         spread, memory = np.geomspace(0.01, 2.0, 6), np.array([0.0, 0.4, 0.7, 0.9, 0.97])
-        best, ratio, gap, passes = best_shocks(y, expected, known, spread, memory)[0], 2.0, 0.15, 3
+        best, ratio, gap, passes = best_shocks(every, spread, memory)[0], 2.0, 0.15, 3
     else:
         best, ratio, gap, passes = replace(start, groups=1.0), 1.4, 0.06, 2
-    alone, _ = _refined(y, expected, known, best, ratio, gap, passes)
-    found, top = _refined(y, expected, stayed, alone, 1.6, 0.1, 2)
+    alone, _ = _refined(every, best, ratio, gap, passes)
+    found, top = _refined(open_all, alone, 1.6, 0.1, 2)
     least = top + _CLEAR_GAIN
     for groups in _GROUPS:
-        other, value = _refined(y, expected, stayed, replace(found, groups=groups), 1.6, 0.1, 2)
+        other, value = _refined(open_all, replace(found, groups=groups), 1.6, 0.1, 2)
         if value < top:
             break
         found, top = other, value
     return found if top > least else alone
 
 
-def _refined(
-    y: Floats,
-    expected: Floats,
-    known: NDArray[np.bool_],
-    best: Shocks,
-    ratio: float,
-    gap: float,
-    passes: int,
-) -> tuple[Shocks, float]:
+def _refined(counts: Counts, best: Shocks, ratio: float, gap: float, passes: int) -> tuple[Shocks, float]:
     """Return better variance and persistence near `best`, and their log-likelihood."""
     groups = best.groups
     for _ in range(passes):
         spread = np.clip(best.variance * ratio ** np.array([-1.0, 0.0, 1.0]), 1e-3, 10.0)
         memory = np.unique(np.clip(best.persistence + gap * np.array([-1.0, 0.0, 1.0]), 0.0, 0.995))
-        best, _ = best_shocks(y, expected, known, spread, memory, groups)
+        best, _ = best_shocks(counts, spread, memory, groups)
         ratio, gap = np.sqrt(ratio), gap / 2
     around = best.variance * ratio ** np.array([-1.0, 0.0, 1.0])
     pairs = np.column_stack([around, np.full(3, best.persistence)])
-    fit = _likelihood(y, expected, known, pairs, groups)
+    fit = _likelihood(counts, pairs, groups)
     return Shocks(float(best.variance * ratio ** _peak(fit)), best.persistence, groups), float(fit.max())
 
 
@@ -187,32 +234,19 @@ def _peak(values: Floats) -> float:
     return float(np.clip((values[0] - values[2]) / (2 * bend), -1.0, 1.0))
 
 
-def best_shocks(
-    y: Floats,
-    expected: Floats,
-    known: NDArray[np.bool_],
-    spread: Floats,
-    memory: Floats,
-    groups: float = 1.0,
-) -> tuple[Shocks, float]:
+def best_shocks(counts: Counts, spread: Floats, memory: Floats, groups: float = 1.0) -> tuple[Shocks, float]:
     """Return the variance and persistence with the highest log-likelihood, and that log-likelihood."""
     pairs = np.array([(v, p) for v in spread for p in memory])
-    fit = _likelihood(y, expected, known, pairs, groups)
+    fit = _likelihood(counts, pairs, groups)
     index = int(np.argmax(fit))
     return Shocks(float(pairs[index, 0]), float(pairs[index, 1]), groups), float(fit[index])
 
 
-def _likelihood(
-    y: Floats, expected: Floats, known: NDArray[np.bool_], pairs: Floats, groups: float = 1.0
-) -> Floats:
+def _likelihood(counts: Counts, pairs: Floats, groups: float = 1.0) -> Floats:
     """Return the log-likelihood of each pair (variance, persistence), all filtered at once."""
-    counts, means = np.ascontiguousarray(y.T), np.ascontiguousarray(expected.T)
-    used = np.ascontiguousarray(known.T) & (means > 0)
     total = np.zeros(len(pairs))
-    filtered = _gammas(pairs, counts, means, groups)
-    for first, (a, b) in zip(range(0, len(counts), _PERIODS), filtered):
-        part = slice(first, first + _PERIODS)
-        total += _block(a, b, counts[part], means[part], used[part], groups)
+    for part, (a, b) in zip(counts.parts, _gammas(pairs, counts.seen, counts.mean, groups)):
+        total += _block(a, b, part, groups)
     return total
 
 
@@ -244,35 +278,28 @@ def _gammas(pairs: Floats, counts: Floats, means: Floats, groups: float) -> Iter
         yield now[:, 0], now[:, 1]
 
 
-def _block(a: Floats, b: Floats, seen: Floats, mu: Floats, used: NDArray[np.bool_], groups: float) -> Floats:
+def _block(a: Floats, b: Floats, part: _Part, groups: float) -> Floats:
     """Return the log-likelihood of some periods for each pair; a, b of shape (n, pairs, places).
 
     It is −a log(1 + μ/b) + log Γ(a + y) − log Γ(a) − y log(b + μ), and for a whole y the last three are the
     logarithm of the product of (a + k) / (b + μ) over k < y.
     """
-    ratio = mu[:, None] / b
+    ratio = part.mean[:, None] / b
     if groups != 1:
         count = np.maximum(a * ratio, 1e-9)
         a = 1 / ((groups - 1) / count + 1 / a)
         ratio = count / a
     one = np.log(1 + ratio)
     one *= a
-    one *= used[:, None]
+    one *= part.used[:, None]
     total = -one.sum(axis=(0, 2))
-    period, place = np.nonzero(used & (seen > 0))
-    counts = seen[period, place]
-    few = (counts <= _FEW) & (counts == np.floor(counts))
-    few &= (mu[period, place] > _RAREST) & (mu[period, place] < 1 / _RAREST)
-    order = np.argsort(np.where(few, -counts, 1), kind="stable")  # the rows of a factor come first
-    period, place, counts = period[order], place[order], counts[order]
-    a, ratio = a[period, :, place], ratio[period, :, place]
-    scale = ratio / (1 + ratio) / mu[period, place][:, None]  # 1 / (b + μ)
-    split = int(few.sum())
+    a, ratio = a[part.period, :, part.place], ratio[part.period, :, part.place]
+    scale = ratio / (1 + ratio) / part.around  # 1 / (b + μ)
+    split = part.above[0]
     product = a[:split] * scale[:split]
-    for k in range(1, int(counts[:split].max(initial=0))):
-        rows = int(np.searchsorted(-counts[:split], -k))  # those with y > k
+    for k, rows in enumerate(part.above[1:], start=1):
         product[:rows] *= (a[:rows] + k) * scale[:rows]
     total += np.log(product).sum(axis=0)
-    many, a, scale = counts[split:, None], a[split:], scale[split:]
+    many, a, scale = part.many, a[split:], scale[split:]
     total += (special.gammaln(a + many) - special.gammaln(a) + many * np.log(scale)).sum(axis=0)
     return total
