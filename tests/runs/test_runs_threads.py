@@ -1,10 +1,12 @@
 """Results come in the order of the items, and a failure stops the other threads before they are awaited."""
 
 import threading
+import time
+from functools import cache
 
 import pytest
 
-from unmet.runs import in_threads
+from unmet.runs import in_threads, one_at_a_time
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -30,3 +32,17 @@ def test_results_that_were_all_taken_stop_nothing():
     stopped = threading.Event()
     assert dict(zip("ab", in_threads(abs, [-1, 2], 2, stopped.set))) == {"a": 1, "b": 2}
     assert not stopped.is_set()
+
+
+def test_threads_that_ask_for_the_same_at_once_get_one_answer():
+    made = []
+
+    @one_at_a_time
+    @cache
+    def make(key):
+        time.sleep(0.05)
+        made.append(key)
+        return object()
+
+    assert len(set(in_threads(make, [1] * 4, 4))) == 1
+    assert made == [1]

@@ -19,10 +19,10 @@ SETTINGS = {"head": "free", "max_epochs": 3, "fit_intercept": False, "schedule":
 def cores(monkeypatch):
     def choose(count):
         monkeypatch.setattr(_compiling, "available_cores", lambda: count)
-        _compiling.compile_ahead.cache_clear()
+        _compiling.compile_ahead.__wrapped__.cache_clear()
 
     yield choose
-    _compiling.compile_ahead.cache_clear()
+    _compiling.compile_ahead.__wrapped__.cache_clear()
 
 
 def fitted(**settings):

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from unmet.censoring import Side, mirror_levels
 from unmet.estimators._scaling import Scaling
 from unmet.networks import ModelSpec, unflatten
-from unmet.runs import refuse_fork
+from unmet.runs import one_at_a_time, refuse_fork
 
 # Rows are predicted in blocks of one fixed shape, so a prediction never depends on neighbouring rows.
 _BLOCK = 512
@@ -100,6 +100,7 @@ def _predict(member: Member, x: NDArray[np.float32], levels: tuple[float, ...]) 
     return out[:, :rows]
 
 
+@one_at_a_time
 @cache
 def _program(spec: ModelSpec, levels: int) -> Any:
     def run(weights: Any, x: Any, asked: Any) -> Any:

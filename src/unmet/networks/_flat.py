@@ -13,6 +13,7 @@ from jax import Array
 from unmet.networks._heads import Start
 from unmet.networks._layers import Noise
 from unmet.networks._model import Model, ModelSpec, build
+from unmet.runs import one_at_a_time
 
 
 class Layout(NamedTuple):
@@ -26,6 +27,7 @@ class Layout(NamedTuple):
     static: Any
 
 
+@one_at_a_time
 @cache
 def layout(spec: ModelSpec) -> Layout:
     """Return the layout of a spec's models, without computing any array."""

@@ -29,7 +29,7 @@ from unmet.runs._shards import (
 from unmet.runs._stages import Stages, cpu_seconds
 from unmet.runs._steps import Steps, read_record, stale_steps
 from unmet.runs._temporary import TemporaryFolder, remove_abandoned
-from unmet.runs._threads import in_threads, one_blas_thread
+from unmet.runs._threads import in_threads, one_at_a_time, one_blas_thread
 from unmet.runs._workers import available_cores, in_worker
 from unmet.runs._xla_threads import limit_xla_threads
 
@@ -72,6 +72,7 @@ __all__ = [
     "load_model",
     "naming_extras",
     "no_progress",
+    "one_at_a_time",
     "one_blas_thread",
     "open_regular",
     "pack_arrays",

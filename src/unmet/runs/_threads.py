@@ -1,14 +1,17 @@
-"""A function over many items in threads of this process, for work that releases Python's lock."""
+"""Threads of this process: a function over many items, for work that releases Python's lock; turns."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import wraps
 from itertools import islice
-from typing import TypeVar
+from threading import RLock
+from typing import ParamSpec, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 def in_threads(
@@ -45,6 +48,21 @@ def in_threads(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def one_at_a_time(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let one thread at a time call a function, while others wait.
+
+    Above `functools.cache`, so that threads that ask for the same at the same time do not all compute it.
+    """
+    turn = RLock()
+
+    @wraps(function)
+    def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        with turn:
+            return function(*arguments, **named)
+
+    return call
 
 
 @contextmanager

@@ -9,13 +9,14 @@ import jax
 import numpy as np
 from jax import ShapeDtypeStruct as Shape
 
-from unmet.runs import available_cores
+from unmet.runs import available_cores, one_at_a_time
 from unmet.training._problem import sizes
 from unmet.training._program import empty_states, program
 from unmet.training._shapes import refilled
 from unmet.training._spec import ProgramSpec
 
 
+@one_at_a_time
 @cache
 def compile_ahead(spec: ProgramSpec) -> tuple[Future[None], ...]:
     """Start to compile the functions of a spec, once per process. Do nothing on a single core.

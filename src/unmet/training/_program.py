@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from unmet.networks import Noise, Start, build, flatten
-from unmet.runs import enable_compile_cache
+from unmet.runs import enable_compile_cache, one_at_a_time
 from unmet.training._epoch import ADAM, State, epoch
 from unmet.training._problem import Hyper, Problem, blank, views
 from unmet.training._shapes import refilled
@@ -57,6 +57,7 @@ def unpack(spec: ProgramSpec, floats: Array, integers: Array) -> Problem:
     )
 
 
+@one_at_a_time
 @cache
 def program(spec: ProgramSpec) -> Program:
     """Return the compiled functions of a spec. They are made once per process and cached on disk."""
