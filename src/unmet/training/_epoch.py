@@ -102,19 +102,23 @@ def _batch(rows: Rows, index: Array, offsets: Array, spec: ProgramSpec) -> Rows:
     """Return mini-batch `index` of this epoch. Each of its segments comes from a different batch.
 
     Rows are in random order. Shifting each segment over the batches by its own offset mixes them as well as
-    a permutation of the rows, and costs a few contiguous copies instead of a sort.
+    a permutation of the rows, and costs a few contiguous copies instead of a sort. They are made in a loop:
+    written out, they took a quarter of the time that it takes to compile the program.
     """
     size = spec.rows // spec.batches
     width = size // spec.segments
 
-    def cut(array: Array) -> Array:
-        parts = []
-        for segment in range(spec.segments):
-            begin = ((index + offsets[segment]) % spec.batches) * size + segment * width
-            parts.append(jax.lax.dynamic_slice_in_dim(array, begin, width, axis=-1))
-        return jnp.concatenate(parts, axis=-1)
+    def copy(segment: Array, batch: Rows) -> Rows:
+        begin = ((index + offsets[segment]) % spec.batches) * size + segment * width
 
-    batch = jax.tree.map(cut, rows)
+        def put(array: Array, into: Array) -> Array:
+            part = jax.lax.dynamic_slice_in_dim(array, begin, width, axis=-1)
+            return jax.lax.dynamic_update_slice_in_dim(into, part, segment * width, axis=-1)
+
+        return jax.tree.map(put, rows, batch)
+
+    empty = jax.tree.map(lambda array: jnp.zeros((*array.shape[:-1], size), array.dtype), rows)
+    batch = jax.lax.fori_loop(0, spec.segments, copy, empty)
     return batch._replace(weight=batch.weight / jnp.maximum(jnp.sum(batch.weight), 1e-30))
 
 
