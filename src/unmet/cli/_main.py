@@ -11,7 +11,7 @@ from unmet.cli._signals import leave, stop_in_one_line
 
 # Nearly all that a command makes lives until it is freed by its count or until the command ends, so Python
 # looks for cycles less often than by default (700, 10, 10).
-_GARBAGE = 10_000, 20, 100
+_GARBAGE = 10_000, 20, 10
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
