@@ -7,8 +7,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.lax import optimization_barrier
 
+from unmet.networks._apart import apart
 from unmet.networks._layers import Linear, drop
 
 
@@ -40,8 +40,8 @@ class LSTM(eqx.Module):
 def last_state(activation: str, inputs: Array, recurrent: Array, bias: Array, sequence: Array) -> Array:
     """Return the hidden state (units, rows) after a sequence (steps, features, rows).
 
-    The gradient is written out by hand: it multiplies all steps into the weights at once, in half the time
-    of the gradient JAX derives. Steps are unrolled, because a compiled loop costs more than a step.
+    The gradient is written out by hand, so that each step back is computed once. Steps are unrolled, because
+    a compiled loop costs more than a step.
     """
     return _forward(activation, inputs, recurrent, bias, sequence)[0]
 
@@ -56,19 +56,21 @@ def _forward(
         gates = inputs @ x + bias[:, None]
         if step > 0:
             gates = gates + recurrent @ hidden
-        # σ(v) = (1 + tanh(v/2)) / 2, so all gates use one function. Barriers keep the compiler from
-        # recomputing it at every use.
-        squashed = optimization_barrier(0.5 + 0.5 * jnp.tanh(0.5 * gates[: 3 * units]))
-        enter, forget, leave = jnp.split(squashed, 3)
+        squashed = jnp.tanh(0.5 * gates[: 3 * units])
+        enter, forget, leave = _opened(squashed)
         candidate = gates[3 * units :]
         if activation == "tanh":
-            candidate = optimization_barrier(jnp.tanh(candidate))
+            candidate = jnp.tanh(candidate)
         before, cell = cell, forget * cell + enter * candidate
         shown = jnp.tanh(cell) if activation == "tanh" else cell
-        cell, shown = optimization_barrier((cell, shown))
         steps.append((squashed, candidate, before, shown, hidden))
         hidden = leave * shown
     return hidden, steps
+
+
+def _opened(squashed: Array) -> list[Array]:
+    """Return the gates σ(v) = (1 + tanh(v/2)) / 2 from tanh(v/2): one function serves all."""
+    return jnp.split(0.5 + 0.5 * squashed, 3)
 
 
 def _forward_kept(
@@ -80,35 +82,44 @@ def _forward_kept(
 
 def _backward(activation: str, kept: Any, d_hidden: Array) -> tuple[Array, Array, Array, Array]:
     inputs, recurrent, sequence, steps = kept
+
+    def slope(value: Array) -> Array | float:
+        return 1 - value * value if activation == "tanh" else 1.0
+
+    @apart
+    def into_cell(d_cell: Array, d_hidden: Array, squashed: Array, shown: Array) -> Array:
+        leave = _opened(squashed)[2]
+        return d_cell + d_hidden * leave * slope(shown)
+
+    @apart
+    def into_gates(
+        d_cell: Array, d_hidden: Array, squashed: Array, candidate: Array, before: Array, shown: Array
+    ) -> tuple[Array, Array]:
+        enter, forget, leave = _opened(squashed)
+        d_gates = [
+            d_cell * candidate * enter * (1 - enter),
+            d_cell * before * forget * (1 - forget),
+            d_hidden * shown * leave * (1 - leave),
+            d_cell * enter * slope(candidate),
+        ]
+        return jnp.concatenate(d_gates), d_cell * forget
+
+    turned = apart(jnp.transpose)(recurrent)  # a product with a turned matrix is slower
     d_cell = jnp.zeros_like(d_hidden)
-    changes, states = [], []  # last step first
+    d_inputs, d_recurrent = jnp.zeros_like(inputs), jnp.zeros_like(recurrent)
+    d_bias, d_sequence = jnp.zeros(len(inputs), inputs.dtype), []
+    ones = jnp.ones(sequence.shape[2], sequence.dtype)
     for step in reversed(range(len(steps))):
         squashed, candidate, before, shown, hidden = steps[step]
-        enter, forget, leave = jnp.split(squashed, 3)
-        curved = activation == "tanh"
-        d_cell = d_cell + d_hidden * leave * ((1 - shown * shown) if curved else 1)
-        d_gates = jnp.concatenate(
-            [
-                d_cell * candidate * enter * (1 - enter),
-                d_cell * before * forget * (1 - forget),
-                d_hidden * shown * leave * (1 - leave),
-                d_cell * enter * ((1 - candidate * candidate) if curved else 1),
-            ]
-        )
-        d_gates, d_cell = optimization_barrier((d_gates, d_cell * forget))
-        changes.append(d_gates)
-        states.append(hidden)
-        if step > 0:
-            d_hidden = recurrent.T @ d_gates
-    rows = sequence.shape[2]
-    together = jnp.concatenate(changes, axis=1)  # (4 units, steps · rows)
-    seen = jnp.moveaxis(sequence[::-1], 1, 0).reshape(sequence.shape[1], -1)
-    d_inputs = together @ seen.T
-    d_recurrent = jnp.zeros_like(recurrent)
-    if len(steps) > 1:  # the first step has no state before it
-        d_recurrent = together[:, :-rows] @ jnp.concatenate(states[:-1], axis=1).T
-    d_sequence = jnp.stack([inputs.T @ change for change in changes[::-1]])
-    return d_inputs, d_recurrent, together @ jnp.ones(together.shape[1], together.dtype), d_sequence
+        d_cell = into_cell(d_cell, d_hidden, squashed, shown)
+        d_gates, d_cell = into_gates(d_cell, d_hidden, squashed, candidate, before, shown)
+        d_inputs = d_inputs + d_gates @ sequence[step].T
+        d_bias = d_bias + d_gates @ ones
+        d_sequence.append(inputs.T @ d_gates)
+        if step > 0:  # the first step has no state before it
+            d_recurrent = d_recurrent + d_gates @ hidden.T
+            d_hidden = turned @ d_gates
+    return d_inputs, d_recurrent, d_bias, jnp.stack(d_sequence[::-1])
 
 
 last_state.defvjp(_forward_kept, _backward)
