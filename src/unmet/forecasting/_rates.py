@@ -102,10 +102,8 @@ def fit_rates(
     rounds : sweeps over the blocks.
     """
     sums = _Sums(y, exposure, shape, calendar, terms, spill)
-    # Each period has one cell and one hour of the week: few numbers in a row of many columns.
-    weeks = _indicator(calendar.week, calendar.weeks)
-    common = sparse.csr_array(sparse.vstack([sums.cells, weeks, sparse.csr_array(terms.T)]))
-    sizes = (calendar.cells, calendar.weeks, terms.shape[1])
+    common = _Common(calendar, terms)
+    sizes = common.sizes
     prior = np.repeat([1 / _CELL**2, 1 / _WEEK**2, 1 / _TERM**2], sizes)
     for sweep in range(rounds):
         score, weight = sums.by_place(model)
@@ -115,8 +113,8 @@ def fit_rates(
 
         score, weight = sums.by_period(model)
         now = np.concatenate([model.cell, model.week, model.slope])
-        curvature = (common.multiply(weight) @ common.T).toarray() + np.diag(prior)
-        step = _bounded(np.linalg.solve(curvature, common @ score - prior * now))
+        curvature = common.products(weight) + np.diag(prior)
+        step = _bounded(np.linalg.solve(curvature, common.sums(score) - prior * now))
         ends = np.cumsum(sizes)[:2]
         cell, week, slope = np.split(now + step, ends)
         model = replace(model, cell=cell, week=week, slope=slope)
@@ -131,6 +129,47 @@ def _indicator(index: NDArray[np.int64], count: int) -> sparse.csr_array:
     """Return the matrix (count, n) that sums values by their index."""
     ones = np.ones(len(index))
     return sparse.csr_array((ones, (index, np.arange(len(index)))), shape=(count, len(index)))
+
+
+@dataclass(frozen=True)
+class _Common:
+    """The columns that all places share: cells, hours of the week, and time terms.
+
+    Each period has one cell and one hour of the week, so their products are counts by both.
+    """
+
+    calendar: Calendar
+    terms: Floats
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        return self.calendar.cells, self.calendar.weeks, self.terms.shape[1]
+
+    @cached_property
+    def _kinds(self) -> sparse.csr_array:
+        """Cell and hour of the week of each period, as a matrix (C + W, T)."""
+        calendar = self.calendar
+        both = _indicator(calendar.cell, calendar.cells), _indicator(calendar.week, calendar.weeks)
+        return sparse.csr_array(sparse.vstack(both))
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum over periods of each column times `values` (T,)."""
+        return np.concatenate([self._kinds @ values, values @ self.terms])
+
+    def products(self, weight: Floats) -> Floats:
+        """Return the sums over periods of each column times each other, weighted."""
+        cells, weeks, _ = self.sizes
+        cell, week = self.calendar.cell, self.calendar.week
+        found = np.zeros((sum(self.sizes), sum(self.sizes)))
+        kinds, terms = slice(None, cells + weeks), slice(cells + weeks, None)
+        np.fill_diagonal(found[kinds, kinds], self._kinds @ weight)
+        both = np.bincount(cell * weeks + week, weight, cells * weeks).reshape(cells, weeks)
+        found[:cells, cells : cells + weeks], found[cells : cells + weeks, :cells] = both, both.T
+        weighted = weight[:, None] * self.terms
+        mixed = self._kinds @ weighted
+        found[kinds, terms], found[terms, kinds] = mixed, mixed.T
+        found[terms, terms] = self.terms.T @ weighted
+        return found
 
 
 @dataclass(frozen=True)

@@ -262,18 +262,21 @@ def _gammas(pairs: Floats, counts: Floats, means: Floats, groups: float) -> Iter
     keep, back = np.stack([memory, memory**2]), np.stack([1 - memory, (1 - memory**2) * spread])
     moments, after = np.stack([np.ones_like(spread), spread]), np.empty_like(keep)
     mean, variance, shape, rate = *moments, *after
+    # Arrays are so short that names, views and keywords would take as long as the numbers.
+    add, multiply, divide = np.add, np.multiply, np.divide
+    priors = [(prior, *prior) for prior in found]
     for first in range(0, len(counts), _PERIODS):
         part = slice(first, first + _PERIODS)
         news = np.tile(np.stack([counts[part], means[part]], axis=1) / groups, len(pairs))
         if memory.any():  # else nothing is learned for the next period
-            for prior, (a, b), seen in zip(found, found, news):
-                np.divide(mean, variance, out=b)
-                np.multiply(mean, b, out=a)
-                np.add(prior, seen, out=after)
-                np.divide(shape, rate, out=mean)
-                np.divide(mean, rate, out=variance)
-                np.multiply(moments, keep, out=moments)
-                np.add(moments, back, out=moments)
+            for (prior, a, b), seen in zip(priors, news):
+                divide(mean, variance, b)
+                multiply(mean, b, a)
+                add(prior, seen, after)
+                divide(shape, rate, mean)
+                divide(mean, rate, variance)
+                multiply(moments, keep, moments)
+                add(moments, back, moments)
         now = found[: len(news)].reshape(-1, 2, *size)
         yield now[:, 0], now[:, 1]
 

@@ -19,7 +19,8 @@ _NEIGHBOURS = 4
 _REACH = 1000.0
 _METRES_PER_DEGREE = 111_195.0
 _WALKS = (50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 700.0, 1000.0)
-_NARROWER, _GOLDEN = 5, 0.618
+_LOG_WALKS = tuple(float(np.log(walk)) for walk in _WALKS)
+_NARROWER, _GOLDEN = 5, (5**0.5 - 1) / 2
 # Gain in log-likelihood that spill must bring to be accepted.
 _CLEAR_GAIN = 3.0
 _SHRINK = 10.0  # rides that a place and cell must have to differ from its rate by half
@@ -221,7 +222,10 @@ def estimate_spill(
             found += np.bincount(row, flow * chance[place, k], len(found))
         return within.differ(found)
 
-    found = [_best_walk(law, rows, came_by) for law in laws]
+    searches = [_Search.of(law, rows, came_by) for law in laws]
+    # A law that could not get any weight need not be narrowed down.
+    least = max(search.best[0] for search in searches) + _TEMPER * np.log(_LEAST_WEIGHT)
+    found = [search.narrowed() if search.ceiling > least else search.best for search in searches]
     found.sort(key=lambda one: -one[0])
     top = found[0][0]
     # Noise alone makes a useless term look useful, so require a clear gain.
@@ -272,26 +276,69 @@ class _Within:
         return came - self.expected * sums[self.group]
 
 
-def _best_walk(law: LawName, rows: _Rows, came_by: Callable[[LawName, float], Floats]) -> tuple[float, Spill]:
-    """Return the highest log-likelihood of a law, and the law with the walk and share that reach it."""
-    tried: dict[float, tuple[float, Spill]] = {}
+@dataclass(frozen=True)
+class _Search:
+    """The walks of a law that were tried, by their logarithm, each with its log-likelihood and best share."""
 
-    def value(log_walk: float) -> float:
-        if log_walk not in tried:
+    law: LawName
+    rows: _Rows
+    came_by: Callable[[LawName, float], Floats]
+    tried: dict[float, tuple[float, Spill]]
+
+    @classmethod
+    def of(cls, law: LawName, rows: _Rows, came_by: Callable[[LawName, float], Floats]) -> _Search:
+        """Try each of `_WALKS`."""
+        search = cls(law, rows, came_by, {})
+        for log_walk in _LOG_WALKS:
+            search.value(log_walk)
+        return search
+
+    def value(self, log_walk: float) -> float:
+        """Return the log-likelihood of a walk."""
+        if log_walk not in self.tried:
             walk = float(np.exp(log_walk))
-            came = came_by(law, walk)
-            share = rows.best_share(came)
-            tried[log_walk] = rows.fit(share * came), Spill(share, walk, law=law)
-        return tried[log_walk][0]
+            came = self.came_by(self.law, walk)
+            share = self.rows.best_share(came)
+            self.tried[log_walk] = self.rows.fit(share * came), Spill(share, walk, law=self.law)
+        return self.tried[log_walk][0]
 
-    grid = [float(np.log(walk)) for walk in _WALKS]
-    best = int(np.argmax([value(one) for one in grid]))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    for _ in range(_NARROWER):  # golden section between the neighbours of the best
+    @property
+    def best(self) -> tuple[float, Spill]:
+        """The highest log-likelihood, and the law with the walk and share that reach it."""
+        return max(self.tried.values(), key=lambda one: one[0])
+
+    @property
+    def around(self) -> tuple[float, float, float]:
+        """The best of `_WALKS` between its neighbours."""
+        at = int(np.argmax([self.value(one) for one in _LOG_WALKS]))
+        last = len(_LOG_WALKS) - 1
+        return _LOG_WALKS[max(at - 1, 0)], _LOG_WALKS[at], _LOG_WALKS[min(at + 1, last)]
+
+    @property
+    def ceiling(self) -> float:
+        """The highest log-likelihood between `_WALKS`, if it is concave: on one side of the best it can rise
+        no more steeply than it falls on the other.
+        """
+        low, middle, high = self.around
+        if not low < middle < high:
+            return np.inf
+        top = self.value(middle)
+        rise, fall = (top - self.value(low)) / (middle - low), (top - self.value(high)) / (high - middle)
+        return top + max(rise * (high - middle), fall * (middle - low))
+
+    def narrowed(self) -> tuple[float, Spill]:
+        """Look further between the neighbours of the best walk, by golden section; with the error."""
+        low, _, high = self.around
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        low, high = (low, right) if value(left) > value(right) else (left, high)
-    top, found = max(tried.values(), key=lambda one: one[0])
-    return top, replace(found, error=rows.error(found.share * came_by(law, found.walk)))
+        for _ in range(_NARROWER):
+            if self.value(left) > self.value(right):
+                high, right = right, left
+                left = high - _GOLDEN * (high - low)
+            else:
+                low, left = left, right
+                right = low + _GOLDEN * (high - low)
+        top, found = self.best
+        return top, replace(found, error=self.rows.error(found.share * self.came_by(self.law, found.walk)))
 
 
 @dataclass(frozen=True)
@@ -323,9 +370,15 @@ class _Rows:
         """Return the share of `came` with the highest likelihood, from 0 to 1."""
         share = 0.5
         for _ in range(8):
-            total = np.maximum(self.own + share * came, _LEAST_MEAN)
-            weight = came / (total * (1 + total / self.shape))
-            step = float((weight * (self.seen - total)).sum()) / max(float((weight * came).sum()), 1e-12)
+            total = share * came
+            total += self.own
+            np.maximum(total, _LEAST_MEAN, out=total)
+            weight = total / self.shape
+            weight += 1
+            weight *= total
+            np.divide(came, weight, out=weight)
+            np.subtract(self.seen, total, out=total)
+            step = float(weight @ total) / max(float(weight @ came), 1e-12)
             after = float(np.clip(share + step, 0.0, 1.0))
             if abs(after - share) < 1e-4:
                 return after

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmet.datasets.city import City, replay
+from unmet.datasets.city import City, replay, replay_each
 from unmet.planning._allocation import allocate
 from unmet.planning._arrays import Floats, Ints, amounts, stretched
 from unmet.planning._stock_value import balanced_returns, expected_lost
@@ -172,11 +172,14 @@ def play_three(
         "true": (city.rate, truly, served[:, past].sum() / city.rate[:, past].sum()),
     }
     usual = usual_rates(city, hourly_returns(city), first_day)
-    found = {}
-    for done, (name, (rate, spread, share)) in enumerate(rates.items(), start=1):
+    targets = []
+    for rate, spread, share in rates.values():
         returns = balanced_returns(rate, usual, min(share, 1.0))
-        targets = visit_targets(city, rate, spread, returns, first_day=first_day, clocks=clocks)
-        found[name] = play_targets(city, targets, first_day=first_day, clocks=clocks)
+        targets.append(visit_targets(city, rate, spread, returns, first_day=first_day, clocks=clocks))
         if progress is not None:
-            progress(done / len(rates))
+            progress(len(targets) / (len(rates) + 1))
+    replays = replay_each(city, targets, first_day=first_day, clocks=clocks)
+    found = {name: count_played(again, first_day) for name, again in zip(rates, replays)}
+    if progress is not None:
+        progress(1.0)
     return found

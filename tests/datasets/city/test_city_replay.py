@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from unmet.datasets.city import even_targets, make_city, morning_targets, replay
+from unmet.datasets.city import even_targets, make_city, morning_targets, replay, replay_each
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,19 @@ def test_days_before_the_first_are_untouched(city):
     assert (np.array(followed[6:]) == targets).all()
     late = city.hours.day >= 7
     assert (again.truth.lost[:, late] != city.truth.lost[:, late]).any()
+
+
+@pytest.mark.parametrize("switches", [{}, {"broken": 0.05, "retiring": 0.2, "refusal": 0.3}], ids=str)
+def test_several_targets_at_once_are_replays_one_by_one(switches):
+    city = make_city("village", days=8, seed=3, **switches)
+    several = [morning_targets(city), even_targets(city), morning_targets(city)]
+    for targets, together in zip(several, replay_each(city, several, first_day=5, clocks=(2, 14))):
+        alone = replay(city, targets, first_day=5, clocks=(2, 14))
+        same_rides(alone, together)
+        assert (alone.moves == together.moves).all()
+        assert (alone.truth.lost == together.truth.lost).all()
+        assert (alone.stock.available == together.stock.available).all()
+        assert alone.targets == together.targets
 
 
 def test_targets_of_each_day(city):

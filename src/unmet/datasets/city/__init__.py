@@ -4,7 +4,7 @@ from unmet.datasets.city._city import City, Rides, make_city
 from unmet.datasets.city._demand import make_events, make_rate, make_requests, make_shocks
 from unmet.datasets.city._export import copy_status, copy_trips
 from unmet.datasets.city._feeds import station_information, status_events
-from unmet.datasets.city._replay import even_targets, morning_targets, replay
+from unmet.datasets.city._replay import even_targets, morning_targets, replay, replay_each
 from unmet.datasets.city._settings import SIZES, CitySettings
 from unmet.datasets.city._truth import Stock, Truth
 from unmet.datasets.city._weather import make_weather
@@ -28,6 +28,7 @@ __all__ = [
     "make_weather",
     "morning_targets",
     "replay",
+    "replay_each",
     "station_information",
     "status_events",
     "write_city",

@@ -1,6 +1,6 @@
 """Replay a city with vans that follow other targets, to see what would have been lost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from unmet.datasets.city._city import City, share_out, take_rides
 from unmet.datasets.city._demand import make_requests
 from unmet.datasets.city._fleet import even_stock, make_fleet
 from unmet.datasets.city._rebalancing import CLOCK
-from unmet.datasets.city._simulation import night_targets, simulate
+from unmet.datasets.city._simulation import night_targets, simulate_each
 from unmet.datasets.city._truth import count_truth, follow_stock
 
 
@@ -53,29 +53,46 @@ def replay(
     City
         With ``targets`` set. ``replay(city, morning_targets(city))`` has the same rides as ``city``.
     """
+    [again] = replay_each(city, [targets], first_day=first_day, clocks=clocks, progress=progress)
+    return again
+
+
+def replay_each(
+    city: City,
+    targets: Iterable[ArrayLike],
+    *,
+    first_day: int = 0,
+    clocks: Sequence[int] = (CLOCK,),
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[City]:
+    """Replay a city with each of several targets, as :func:`replay` does. The days before are played once."""
     if not city.settings.rebalancing:
         raise ValueError("city has no vans to follow targets: make it with rebalancing=True")
     fleet = make_fleet(city.settings, city.map, city.hours, city.rate)
-    given = _checked(city, np.asarray(targets), first_day, clocks)
     own = night_targets(city.settings, city.hours, fleet.target)
-    followed = own if city.targets is None else city.targets
-    followed = {hour: wanted for hour, wanted in followed.items() if city.hours.day[hour] < first_day}
-    for day, of_day in enumerate(given, start=first_day):
-        for clock, wanted in zip(clocks, of_day):
-            # When the clock goes forward the hour may be missing; when it goes back it occurs twice.
-            for hour in np.flatnonzero((city.hours.day == day) & (city.hours.hour == clock)).tolist():
-                followed[hour] = wanted.tolist()
+    before = own if city.targets is None else city.targets
+    before = {hour: wanted for hour, wanted in before.items() if city.hours.day[hour] < first_day}
+    plans = []
+    for wanted in targets:
+        followed = dict(before)
+        for day, of_day in enumerate(_checked(city, np.asarray(wanted), first_day, clocks), start=first_day):
+            for clock, of_visit in zip(clocks, of_day):
+                # When the clock goes forward the hour may be missing; when it goes back it occurs twice.
+                for hour in np.flatnonzero((city.hours.day == day) & (city.hours.hour == clock)).tolist():
+                    followed[hour] = of_visit.tolist()
+        plans.append(dict(sorted(followed.items())))
     ours, theirs = share_out(city.settings, make_requests(city.settings, city.map, city.hours, city.rate))
-    outcome = simulate(city.settings, city.map, city.hours, fleet, ours, progress, followed)
-    return replace(
-        city,
-        truth=count_truth(city.rate.shape, ours, outcome, theirs),
-        rides=take_rides(outcome),
-        moves=outcome.moves,
-        home=outcome.home,
-        stock=follow_stock(city.hours, fleet, outcome),
-        targets=dict(sorted(followed.items())),
-    )
+    outcomes = simulate_each(city.settings, city.map, city.hours, fleet, ours, plans, progress)
+    for followed, outcome in zip(plans, outcomes):
+        yield replace(
+            city,
+            truth=count_truth(city.rate.shape, ours, outcome, theirs),
+            rides=take_rides(outcome),
+            moves=outcome.moves,
+            home=outcome.home,
+            stock=follow_stock(city.hours, fleet, outcome),
+            targets=followed,
+        )
 
 
 def _checked(city: City, targets: np.ndarray, first_day: int, clocks: Sequence[int]) -> np.ndarray:
