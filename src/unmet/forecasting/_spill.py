@@ -20,6 +20,7 @@ _REACH = 1000.0
 _METRES_PER_DEGREE = 111_195.0
 _WALKS = (50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 700.0, 1000.0)
 _LOG_WALKS = tuple(float(np.log(walk)) for walk in _WALKS)
+_SCORING_STEPS = 30
 _NARROWER, _GOLDEN = 5, (5**0.5 - 1) / 2
 # Gain in log-likelihood that spill must bring to be accepted.
 _CLEAR_GAIN = 3.0
@@ -367,19 +368,31 @@ class _Rows:
         return float((step * step / (total * (1 + total / self.shape))).sum())
 
     def best_share(self, came: Floats) -> float:
-        """Return the share of `came` with the highest likelihood, from 0 to 1."""
-        share = 0.5
-        for _ in range(8):
+        """Return the share of `came` with the highest likelihood, from 0 to 1.
+
+        Fisher scoring between a share that is too small and one that is too large: alone it would stall where
+        a row's mean is nearly nothing. A row whose mean is held at the least says nothing about the share.
+        """
+        low, high, share = -1.0, 2.0, 0.5  # beyond the ends, so that these are tried too
+        for _ in range(_SCORING_STEPS):
             total = share * came
             total += self.own
-            np.maximum(total, _LEAST_MEAN, out=total)
+            held = total <= _LEAST_MEAN
+            total[held] = _LEAST_MEAN
             weight = total / self.shape
             weight += 1
             weight *= total
             np.divide(came, weight, out=weight)
+            weight[held] = 0.0
             np.subtract(self.seen, total, out=total)
-            step = float(weight @ total) / max(float(weight @ came), 1e-12)
-            after = float(np.clip(share + step, 0.0, 1.0))
+            score = float(weight @ total)
+            if score > 0:
+                low = share
+            else:
+                high = share
+            after = float(np.clip(share + score / max(float(weight @ came), 1e-12), 0.0, 1.0))
+            if not low < after < high:
+                after = float(np.clip((low + high) / 2, 0.0, 1.0))
             if abs(after - share) < 1e-4:
                 return after
             share = after
