@@ -148,6 +148,24 @@ def test_trees_that_know_of_the_cap_come_closer_to_the_truth(how):
         assert aware < 0.75 * unaware
 
 
+def test_a_booster_that_runs_out_of_rounds_learns_faster():
+    random = np.random.default_rng(12)
+    X = random.uniform(-2, 2, size=(400, 2))
+    middle = 2 * np.sin(2 * X[:, 0])
+    threshold = 1 + random.normal(size=400)
+    y = np.minimum(middle + 0.3 * random.normal(size=400), threshold)
+
+    def error(**settings):
+        model = CensoredQuantileBooster(quantiles=(0.5,), random_state=0, **settings)
+        return metrics.mae(model.fit(X, y, threshold=threshold).predict(X), middle)
+
+    slow = {"n_estimators": 20, "learning_rate": 0.02}
+    assert error(**slow) < 0.5 * error(**slow, validation_fraction=None)
+    # The rate is kept where rounds suffice: 0.02, then 0.08, then 0.32.
+    fast = CensoredQuantileBooster(quantiles=(0.5,), random_state=0, n_estimators=20, learning_rate=0.32)
+    assert error(**slow) == metrics.mae(fast.fit(X, y, threshold=threshold).predict(X), middle)
+
+
 def test_the_bare_objective_is_the_slope_of_the_loss_on_both_sides(capped):
     q = np.random.default_rng(0).normal(size=60)
     for side, sign in (("right", 1), ("left", -1)):
