@@ -166,6 +166,16 @@ def test_a_booster_that_runs_out_of_rounds_learns_faster():
     assert error(**slow) == metrics.mae(fast.fit(X, y, threshold=threshold).predict(X), middle)
 
 
+def test_a_quantile_below_all_rows_still_moves():
+    """Its slope is the same in every row, so that no split helps: the whole level has to move."""
+    random = np.random.default_rng(13)
+    X = random.uniform(-1, 1, size=(400, 1))
+    least = 2 * np.sign(X[:, 0])
+    model = CensoredQuantileBooster(quantiles=(0.05, 0.5), random_state=0)
+    low, _ = model.fit(X, least + random.exponential(size=400)).predict_quantiles(X).T
+    assert np.abs(low - least - 0.05).mean() < 0.2  # a level that stays has 2.3
+
+
 def test_the_bare_objective_is_the_slope_of_the_loss_on_both_sides(capped):
     q = np.random.default_rng(0).normal(size=60)
     for side, sign in (("right", 1), ("left", -1)):

@@ -154,10 +154,16 @@ def _train(
     start = _start(rows.y, share, levels)
     bend = np.tile(curvature(thetas, 1.0), (size, 1)) * share[:, None]
 
+    shifts: list[Floats] = []  # (K,) for each round
+
     def objective(predictions: Any, data: Any) -> tuple[Floats, Floats]:
-        raw = np.reshape(predictions, (size, -1))
+        raw = np.reshape(predictions, (size, -1)) + sum(shifts)
         gradient = slopes(rows.y, increasing(raw, levels), thetas, rows.cap, rows.below) * share[:, None]
         first, second = chain(raw, gradient, bend, levels)
+        # A quantile beyond all rows has one slope everywhere: no split helps, and a tree would stay a stump.
+        beyond = np.abs(first.sum(axis=0)) >= (1 - 1e-9) * np.abs(first).sum(axis=0)
+        step = -rate * first.sum(axis=0) / (second.sum(axis=0) + model.l2)
+        shifts.append(np.where(beyond, step, 0.0))
         return (first, second) if len(levels) > 1 else (first[:, 0], second[:, 0])
 
     parameters = {
@@ -180,8 +186,9 @@ def _train(
     scores = np.tile(start, (size, 1))
     scores = scores if len(levels) > 1 else scores[:, 0]
     data = lightgbm.Dataset(rows.X, label=rows.y, init_score=scores, categorical_feature=coded)
-    model = lightgbm.train(parameters, data, num_boost_round=rounds)
-    grown = [_plain(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
+    dump = lightgbm.train(parameters, data, num_boost_round=rounds).dump_model()["tree_info"]
+    moved = np.concatenate(shifts)[: len(dump)]
+    grown = [_plain(tree["tree_structure"], shift) for tree, shift in zip(dump, moved)]
     grown += [_leaf(0.0)] * (rounds * len(levels) - len(grown))  # LightGBM stops where no split helps
     return join(grown), start
 
@@ -204,8 +211,8 @@ def _leaf(value: float) -> Trees:
     return Trees(np.full(1, -1, np.int32), np.zeros(1), zero, zero, np.array([value]), zero)
 
 
-def _plain(root: dict[str, Any]) -> Trees:
-    """Return one of LightGBM's trees as arrays, parents before their children.
+def _plain(root: dict[str, Any], shift: float = 0.0) -> Trees:
+    """Return one of LightGBM's trees as arrays, parents before their children, with `shift` on all leaves.
 
     A split of categories becomes a chain of splits between neighbouring numbers of categories. Its nodes
     share their children, which a walk from the root does not notice.
@@ -226,7 +233,7 @@ def _plain(root: dict[str, Any]) -> Trees:
             here = len(feature)
             feature.append(int(node["split_feature"]) if inner else -1)
             threshold.append(end)
-            value.append(0.0 if inner else float(node["leaf_value"]))
+            value.append(0.0 if inner else float(node["leaf_value"]) + shift)
             last = number == len(ends) - 1
             child[0].append(0)
             child[1].append(0 if last else here + 1)
