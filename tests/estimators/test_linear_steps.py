@@ -11,23 +11,27 @@ COARSE = tuple(step / 100 for step in range(1, 100))
 
 
 @pytest.mark.parametrize(
-    ("method", "rows", "steps", "lowest"),
+    ("method", "rows", "lowest", "widest", "last"),
     [
-        ("portnoy", 100, 100, 0.01),
-        ("portnoy", 300, 100, 0.005),
-        ("portnoy", 10_000, 100, 0.01 / 64),
-        ("peng-huang", 300, 100, 0.005),
-        ("peng-huang", 1_000, 300, 1 / 600),
-        ("peng-huang", 1_000_000, 1_000, 0.001 / 512),
+        ("portnoy", 100, 0.01, 0.01, 0.01),
+        ("portnoy", 300, 0.005, 0.01, 0.01 / 3),
+        ("portnoy", 10_000, 0.01 / 64, 0.01, 0.01 / 25),
+        ("peng-huang", 300, 0.005, 0.01, 0.01),
+        ("peng-huang", 1_000, 1 / 600, 1 / 300, 1 / 300),
+        ("peng-huang", 1_000_000, 0.001 / 512, 0.001, 0.001),
     ],
 )
-def test_steps_by_hand(method, rows, steps, lowest):
+def test_steps_by_hand(method, rows, lowest, widest, last):
     found = refine_levels((*COARSE, 0.995), method, rows)
     assert set(COARSE) < set(found)
     assert found[0] == lowest
-    assert np.diff(found).min() > 0
-    assert np.diff([level for level in found if 1 / steps <= level <= 0.99]).max() < 1.001 / steps
-    assert len([level for level in found if 0.01 <= level <= 0.99]) == steps - steps // 100 * 2 + 1
+    inside = np.diff([level for level in found if level <= 0.99])
+    assert inside.max() == pytest.approx(widest)
+    assert np.diff([level for level in found if 0.97 <= level <= 0.98]) == pytest.approx(
+        last if method == "peng-huang" or rows < 10_000 else 0.01 / 13
+    )
+    assert np.diff([level for level in found if 0.98 <= level <= 0.99]) == pytest.approx(last)
+    assert inside.min() >= min(last, lowest) * 0.999
 
 
 def many(rows=4_000, seed=0):

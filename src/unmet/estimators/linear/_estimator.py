@@ -83,7 +83,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     grid : sequence of float or None
         Levels to fit beside `quantiles`. None: steps of 0.01 for "portnoy" and "peng-huang", whose estimates
         at one level use all levels before it; only the median for the others. Many rows take smaller steps in
-        between, which are not reported: below 0.01 down to 1/n, for "peng-huang" everywhere, down to 0.001.
+        between, which are not reported: below 0.01 down to 1/n; for "portnoy" also where little is left above,
+        for "peng-huang" everywhere.
     fit_intercept : bool
     bandwidth : float or None
         For "wang-wang": half the width of the kernel in standard deviations of a column. None: 2 n^(−0.3) for
