@@ -69,7 +69,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
 
     Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
     grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
-    that each. Powell takes about (n_restarts + 2) K searches of some ten steps of n p² log n operations each.
+    that each. Powell takes about (n_restarts + 2) K searches of a few linear programmes and some five steps
+    of n p² log n operations each. Wang–Wang compares each censored row with all others.
 
     Parameters
     ----------
@@ -83,8 +84,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     grid : sequence of float or None
         Levels to fit beside `quantiles`. None: steps of 0.01 for "portnoy" and "peng-huang", whose estimates
         at one level use all levels before it; only the median for the others. Many rows take smaller steps in
-        between, which are not reported: below 0.01 down to 1/n; for "portnoy" also where little is left above,
-        for "peng-huang" everywhere.
+        between, which are not reported: below 0.01 down to 1/n; for "portnoy" also where little is left
+        above, for "peng-huang" everywhere.
     fit_intercept : bool
     bandwidth : float or None
         For "wang-wang": half the width of the kernel in standard deviations of a column. None: 2 n^(−0.3) for
