@@ -148,6 +148,34 @@ def test_trees_that_know_of_the_cap_come_closer_to_the_truth(how):
         assert aware < 0.75 * unaware
 
 
+def test_a_booster_that_runs_out_of_rounds_learns_faster():
+    random = np.random.default_rng(12)
+    X = random.uniform(-2, 2, size=(400, 2))
+    middle = 2 * np.sin(2 * X[:, 0])
+    threshold = 1 + random.normal(size=400)
+    y = np.minimum(middle + 0.3 * random.normal(size=400), threshold)
+
+    def error(**settings):
+        model = CensoredQuantileBooster(quantiles=(0.5,), random_state=0, **settings)
+        return metrics.mae(model.fit(X, y, threshold=threshold).predict(X), middle)
+
+    slow = {"n_estimators": 20, "learning_rate": 0.02}
+    assert error(**slow) < 0.5 * error(**slow, validation_fraction=None)
+    # The rate is kept where rounds suffice: 0.02, then 0.08, then 0.32.
+    fast = CensoredQuantileBooster(quantiles=(0.5,), random_state=0, n_estimators=20, learning_rate=0.32)
+    assert error(**slow) == metrics.mae(fast.fit(X, y, threshold=threshold).predict(X), middle)
+
+
+def test_a_quantile_below_all_rows_still_moves():
+    """Its slope is the same in every row, so that no split helps: the whole level has to move."""
+    random = np.random.default_rng(13)
+    X = random.uniform(-1, 1, size=(400, 1))
+    least = 2 * np.sign(X[:, 0])
+    model = CensoredQuantileBooster(quantiles=(0.05, 0.5), random_state=0)
+    low, _ = model.fit(X, least + random.exponential(size=400)).predict_quantiles(X).T
+    assert np.abs(low - least - 0.05).mean() < 0.2  # a level that stays has 2.3
+
+
 def test_the_bare_objective_is_the_slope_of_the_loss_on_both_sides(capped):
     q = np.random.default_rng(0).normal(size=60)
     for side, sign in (("right", 1), ("left", -1)):

@@ -13,7 +13,7 @@ from unmet.censoring import Distribution, Observed, kaplan_meier
 Floats = NDArray[np.float64]
 LEVELS = (0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
 # Powell's search and draws of coefficients take minutes beyond this many rows.
-_MOST_POWELL = 2_000
+_MOST_POWELL, _MOST_DRAWN = 10_000, 2_000
 # Neighbourhoods are wide in more columns.
 _MOST_LOCAL = 3
 _ONE_SIDED = (
@@ -115,8 +115,8 @@ def _why_not_drawn(working: str, observed: Observed) -> str | None:
         return "is Portnoy's method, with draws, where nothing is censored"
     if working == "powell" and observed.kind in ("flags", "intervals"):
         return _NEEDS_THRESHOLDS
-    if len(observed) > _MOST_POWELL:
-        return f"takes minutes beyond {_MOST_POWELL:,} rows; name it to compare it all the same"
+    if len(observed) > _MOST_DRAWN:
+        return f"takes minutes beyond {_MOST_DRAWN:,} rows; name it to compare it all the same"
     if working == "powell" and find_spec("blackjax") is None:
         return "needs BlackJAX: pip install 'unmet[bayes]'"
     return None

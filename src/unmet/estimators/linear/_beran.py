@@ -1,12 +1,16 @@
 """Beran's estimate: Kaplan–Meier in a neighbourhood of each row."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from unmet.estimators.linear._paths import Floats
+from unmet.estimators.linear._paths import Floats, Rows
 
 # Columns with at most this many values are matched exactly; the others are continuous.
 _FEW = 5
 _MOST_CONTINUOUS = 3
+# Numbers in one array of a block of rows: it should stay in a core's cache.
+_BLOCK = 2**17
 
 
 def split_columns(X: Floats) -> tuple[list[int], list[int]]:
@@ -16,8 +20,8 @@ def split_columns(X: Floats) -> tuple[list[int], list[int]]:
     return continuous, [number for number, count in enumerate(counts) if 1 < count <= _FEW]
 
 
-def neighbours(X: Floats, rows: np.ndarray, bandwidth: float | None) -> Floats:
-    """Kernel weights between the given rows and all rows, shape (len(rows), n).
+def neighbours(X: Floats, rows: Rows, bandwidth: float | None) -> Iterator[tuple[Rows, Floats]]:
+    """Yield for each of the given rows the numbers of the rows near it, in order, and their kernel weights.
 
     The kernel is a product of biweights (1 − u²)² over the continuous columns, u in bandwidths, and of exact
     matches over the others. Bandwidths are standard deviations times `bandwidth`, by default 2 n^(−v): v =
@@ -33,17 +37,24 @@ def neighbours(X: Floats, rows: np.ndarray, bandwidth: float | None) -> Floats:
     if bandwidth is None:
         power = 0.3 if len(continuous) <= 1 else 0.95 / (3 * len(continuous))
         bandwidth = 2 * len(X) ** -power
-    near = np.ones((len(rows), len(X)))
-    for number in continuous:
-        column = X[:, number]
-        apart = (column[rows, None] - column) / (bandwidth * column.std())
-        near *= np.square(np.maximum(1 - np.square(apart), 0.0))
-    for number in discrete:
-        near *= X[rows, number][:, None] == X[:, number]
-    return near
+    widths = bandwidth * X.std(axis=0)
+    size = max(1, _BLOCK // len(X))
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        near = np.ones((len(part), len(X)))
+        for number in continuous:
+            apart = (X[part, number][:, None] - X[:, number]) / widths[number]
+            near *= np.square(np.maximum(1 - np.square(apart), 0.0))
+        for number in discrete:
+            near *= X[part, number][:, None] == X[:, number]
+        for kernel in near:
+            index = np.flatnonzero(kernel)
+            yield index, kernel[index]
 
 
-def beran(y: Floats, censored: np.ndarray, near: Floats, rows: np.ndarray, weights: Floats) -> Floats:
+def beran(
+    X: Floats, y: Floats, censored: np.ndarray, rows: Rows, weights: Floats, bandwidth: float | None
+) -> Floats:
     """Share of latent values at or below yᵢ among the neighbours of each given row i, shape (R, rows).
 
     F̂(yᵢ | xᵢ) = 1 − Π (1 − Bⱼ / Σ_{k: y_k ≥ yⱼ} B_k) over uncensored rows j with yⱼ ≤ yᵢ, where B are kernel
@@ -56,13 +67,13 @@ def beran(y: Floats, censored: np.ndarray, near: Floats, rows: np.ndarray, weigh
     order = np.argsort(y, kind="stable")
     place = np.empty(len(y), np.intp)
     place[order] = np.arange(len(y))
-    near, seen = near[:, order], ~censored[order]
+    seen, weights = ~censored[order], weights[:, order]
     found = np.empty((len(weights), len(rows)))
-    for number, weight in enumerate(weights[:, order]):
-        mass = near * weight
+    for number, (index, kernel) in enumerate(neighbours(X[order], place[rows], bandwidth)):
+        mass = kernel * weights[:, index]
         at_risk = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
-        hazard = np.where(seen & (at_risk > 0), mass / np.where(at_risk > 0, at_risk, 1.0), 0.0)
+        passed = seen[index] & (index <= place[rows[number]])
+        hazard = mass[:, passed] / at_risk[:, passed]
         with np.errstate(divide="ignore"):  # the last row at risk: everything lies below
-            survival = np.cumsum(np.log1p(-np.minimum(hazard, 1.0)), axis=1)
-        found[number] = -np.expm1(survival[np.arange(len(rows)), place[rows]])
+            found[:, number] = -np.expm1(np.log1p(-np.minimum(hazard, 1.0)).sum(axis=1))
     return found

@@ -24,6 +24,8 @@ from unmet.estimators.linear._process import LinearProcess
 from unmet.estimators.linear._summary import Summary, quantile_intervals, summarise
 
 METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
+# These fit each level from all levels before it.
+_PROCESSES = ("portnoy", "peng-huang")
 _STEPS = 100
 
 
@@ -67,7 +69,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
 
     Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
     grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
-    that each. Powell takes about (n_restarts + 2) K searches of some ten steps of n p² log n operations each.
+    that each. Powell takes about (n_restarts + 2) K searches of a few linear programmes and some five steps
+    of n p² log n operations each. Wang–Wang compares each censored row with all others.
 
     Parameters
     ----------
@@ -80,7 +83,9 @@ class LinearCensoredQuantiles(CensoredRegressor):
         The latent value is never below zero; see `CensoredQuantileRegressor`.
     grid : sequence of float or None
         Levels to fit beside `quantiles`. None: steps of 0.01 for "portnoy" and "peng-huang", whose estimates
-        at one level use all levels before it; only the median for the others.
+        at one level use all levels before it; only the median for the others. Many rows take smaller steps in
+        between, which are not reported: below 0.01 down to 1/n; for "portnoy" also where little is left
+        above, for "peng-huang" everywhere.
     fit_intercept : bool
     bandwidth : float or None
         For "wang-wang": half the width of the kernel in standard deviations of a column. None: 2 n^(−0.3) for
@@ -141,26 +146,30 @@ class LinearCensoredQuantiles(CensoredRegressor):
         wanted, levels = self._levels()
         self._check_censoring(observed)
         mirrored = observed.side == "left"
+        reported = mirror_levels(levels) if mirrored else levels
         ready = make_ready(
             X,
             observed.mirrored() if mirrored else observed,
             weight,
             method=self.method,
-            levels=mirror_levels(levels) if mirrored else levels,
+            levels=reported,
             intercept=bool(self.fit_intercept),
             options={"bandwidth": self.bandwidth, "n_restarts": self.n_restarts, "seed": seed},
+            refine=self.grid is None and self.method in _PROCESSES,
         )
         path = run(ready, ready.weights[None])
         intercepts, slopes = ready.coefficients(path)
         # A process that ends leaves all higher levels without an answer.
-        reached = int(np.argmin(np.append(path.reached[0], False)))
-        if reached == 0:
+        reached = ready.problem.levels[: int(np.argmin(np.append(path.reached[0], False)))]
+        asked = set(reported)
+        kept = [number for number, level in enumerate(reached) if level in asked]
+        if not kept:
             raise ValueError(
                 f"no level is identified: too many rows are censored for method={self.method!r}; use more "
                 "rows, or fit lower levels (higher ones for side='left')"
             )
-        found = ready.problem.levels[:reached]
-        process = _in_users_terms(found, intercepts[0, :reached], slopes[0, :reached], mirrored)
+        found = tuple(reached[number] for number in kept)
+        process = _in_users_terms(found, intercepts[0, kept], slopes[0, kept], mirrored)
         self.fitted_ = process
         self.censored_share_ = float(observed.censored.mean())
         self.rows_, self.side_ = len(observed), observed.side
@@ -168,8 +177,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         self.bootstrap_ = None
         if self.n_bootstrap:
             inside = [level for level in wanted if level in process.levels]
-            asked = mirror_levels(inside) if mirrored else tuple(inside)
-            keep = [ready.problem.levels.index(level) for level in asked]
+            inner = mirror_levels(inside) if mirrored else tuple(inside)
+            keep = [ready.problem.levels.index(level) for level in inner]
             draws = np.full((self.n_bootstrap, len(wanted), 1 + X.shape[1]), np.nan)
             if keep:
                 jobs = check_jobs(self.n_jobs)
@@ -286,7 +295,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         wanted = check_quantiles(self.quantiles)
         if self.grid is not None:
             grid = check_quantiles(self.grid, "grid")
-        elif self.method in ("portnoy", "peng-huang"):
+        elif self.method in _PROCESSES:
             grid = tuple(step / _STEPS for step in range(1, _STEPS))
         else:
             grid = (0.5,) if wanted[0] < 0.5 < wanted[-1] else ()

@@ -14,6 +14,7 @@ from unmet.estimators.linear._peng_huang import peng_huang
 from unmet.estimators.linear._portnoy import portnoy
 from unmet.estimators.linear._powell import powell
 from unmet.estimators.linear._simplex import first_basis
+from unmet.estimators.linear._steps import refine_levels
 from unmet.estimators.linear._wang_wang import wang_wang
 
 # Rows are moved by at most this part of the spread of y, so that no p + 1 of them lie on one hyperplane.
@@ -50,8 +51,9 @@ def make_ready(
     levels: tuple[float, ...],
     intercept: bool,
     options: dict[str, Any],
+    refine: bool = False,
 ) -> Ready:
-    """Canonical rows, independent columns, rows moved apart; mirror rows that are all open below."""
+    """Canonical rows, independent columns, rows moved apart; with `refine`, steps between the levels."""
     if np.abs(observed.observed).max() > _LARGEST:
         raise ValueError(f"y holds values beyond {_LARGEST:g}: give it in larger units")
     rows = len(observed) if weight is None else int(np.count_nonzero(weight))
@@ -74,6 +76,8 @@ def make_ready(
     # The cap of a right-censored row is its value, and so is the floor of a left-censored one.
     cap = np.where(censored & ~below, moved, (cap - y.min()) / spread)
     floor = np.where(below, moved, (floor - y.min()) / spread)
+    if refine:
+        levels = refine_levels(levels, method, len(y))
     problem = Problem(design.columns, moved, floor, cap, censored, levels)
     return Ready(method, problem, share * rows, start, design, y, X[:, design.used], options)
 

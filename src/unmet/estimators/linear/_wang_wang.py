@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unmet.estimators.linear._beran import beran, neighbours
+from unmet.estimators.linear._beran import beran
 from unmet.estimators.linear._paths import Floats, Path, Problem, Rows
 from unmet.estimators.linear._simplex import solve
 
@@ -21,7 +21,7 @@ def wang_wang(problem: Problem, weights: Floats, start: Rows, *, X: Floats, band
     path = Path(len(weights), len(problem.levels), problem.X.shape[1])
     below = np.ones(weights.shape)
     if len(rows):
-        below[:, rows] = beran(problem.y, problem.censored, neighbours(X, rows, bandwidth), rows, weights)
+        below[:, rows] = beran(X, problem.y, problem.censored, rows, weights, bandwidth)
     total = weights @ problem.X
     who = np.arange(len(weights))
     basis = np.tile(start, (len(weights), 1))

@@ -65,7 +65,7 @@ class CensoredQuantileBooster(CensoredRegressor):
     Assumes that where a row is cut off is independent of its latent value given X. Needs the extra
     `boosting` (`pip install "unmet[boosting]"`) to fit; saved models predict without it.
 
-    Cost: up to 2 n_estimators trees per quantile, each of n steps per column: about a second for 1,000 rows
+    Cost: about 2 n_estimators trees per quantile, each of n steps per column: about a second for 1,000 rows
     and three quantiles; flags add a forest of 100 trees.
 
     Parameters
@@ -79,6 +79,8 @@ class CensoredQuantileBooster(CensoredRegressor):
     n_estimators : int
         Most rounds of boosting.
     learning_rate : float
+        Rate to begin with. If held-out rows ask for nearly all rounds, four times this rate is tried, up to
+        0.5, and kept if their loss is lower.
     num_leaves : int
         Most leaves of a tree.
     min_child_samples : int
@@ -89,7 +91,7 @@ class CensoredQuantileBooster(CensoredRegressor):
         Share of the columns that each tree sees.
     validation_fraction : float or None
         Share of the rows that first decide after how many rounds to stop, by the same censored loss; then all
-        rows train for that many. None: run all `n_estimators` rounds.
+        rows train for that many. None: run all `n_estimators` rounds at `learning_rate`.
     random_state : int, RandomState or None
 
     Attributes

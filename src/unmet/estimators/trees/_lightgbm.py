@@ -13,6 +13,8 @@ from unmet.losses import censored_tilted_loss, portnoy_weights, tilted_loss
 _LEAST = 0.05
 # With fewer rows, none are held out.
 _FEWEST = 50
+# If held-out rows ask for more than this part of the rounds, trees are too small a step: try a faster rate.
+_RUNS_OUT, _FASTER, _FASTEST = 0.9, 4.0, 0.5
 
 
 def middle(levels: tuple[float, ...]) -> int:
@@ -63,27 +65,46 @@ def boost(
 ) -> tuple[Trees, Floats, tuple[float, ...], float, float]:
     """Return trees, starting scores, levels, and the center and scale of y for right-censored rows.
 
-    `model` is the booster, with checked parameters. Held-out rows first choose the number of rounds; then all
-    rows train for that many.
+    `model` is the booster, with checked parameters. Held-out rows first choose the number of rounds, and
+    whether to learn faster; then all rows train for that many.
     """
     center = float(np.average(y, weights=share))
     scale = float(np.sqrt(np.average(np.square(y - center), weights=share)))
     if scale <= 1e-12 * abs(center):
         scale = 0.0
     rows = Rows(X, (y - center) / (scale or 1.0), (cap - center) / (scale or 1.0), below, share)
-    rounds = model.n_estimators
+    rate, rounds = model.learning_rate, model.n_estimators
     if model.validation_fraction is not None and len(y) >= _FEWEST:
         held = np.zeros(len(y), bool)
         count = max(1, round(model.validation_fraction * len(y)))
         held[np.random.default_rng(seed).permutation(len(y))[:count]] = True
-        trees, start = _train(rows.take(~held), levels, model, seed, rounds)
-        rounds = _best_rounds(trees, start, rows.take(held), levels)
-    trees, start = _train(rows, levels, model, seed, rounds)
+        rate, rounds = _choose(rows.take(~held), rows.take(held), levels, model, seed)
+    trees, start = _train(rows, levels, model, seed, rate, rounds)
     return trees, start, levels, center, scale
 
 
-def _best_rounds(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float, ...]) -> int:
-    """Return the number of rounds with the lowest censored loss of these rows, at least one."""
+def _choose(
+    rows: "Rows", held: "Rows", levels: tuple[float, ...], model: Any, seed: int
+) -> tuple[float, int]:
+    """Return the learning rate and the number of rounds with the lowest loss of held-out rows.
+
+    Many rows can ask for more rounds than there are. A faster rate is tried then, and kept if it is better.
+    """
+    best, rate = (np.inf, model.learning_rate, 1), model.learning_rate
+    while True:
+        losses = _losses(*_train(rows, levels, model, seed, rate, model.n_estimators), held, levels)
+        rounds = 1 + int(np.argmin(losses))
+        if min(losses) >= best[0]:
+            break
+        best = min(losses), rate, rounds
+        if rounds <= _RUNS_OUT * model.n_estimators or rate * _FASTER > _FASTEST:
+            break
+        rate *= _FASTER
+    return best[1:]
+
+
+def _losses(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float, ...]) -> list[float]:
+    """Return the censored loss of these rows after each round."""
     thetas = np.asarray(levels)
     far = float(rows.y.max()) + 10.0
     losses = []
@@ -99,7 +120,7 @@ def _best_rounds(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float,
             loss = weight * tilted_loss(rows.y[:, None], found, thetas)
             loss = loss + (1 - weight) * tilted_loss(far, found, thetas)
         losses.append(float(rows.share @ loss.mean(axis=1)))
-    return 1 + int(np.argmin(losses))
+    return losses
 
 
 @dataclass(frozen=True)
@@ -117,7 +138,9 @@ class Rows:
         return Rows(self.X[index], self.y[index], self.cap[index], below, self.share[index])
 
 
-def _train(rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rounds: int) -> tuple[Trees, Floats]:
+def _train(
+    rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rate: float, rounds: int
+) -> tuple[Trees, Floats]:
     """Return the trees of that many rounds, and the scores before the first."""
     try:
         import lightgbm
@@ -131,16 +154,22 @@ def _train(rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rounds:
     start = _start(rows.y, share, levels)
     bend = np.tile(curvature(thetas, 1.0), (size, 1)) * share[:, None]
 
+    shifts: list[Floats] = []  # (K,) for each round
+
     def objective(predictions: Any, data: Any) -> tuple[Floats, Floats]:
-        raw = np.reshape(predictions, (size, -1))
+        raw = np.reshape(predictions, (size, -1)) + sum(shifts)
         gradient = slopes(rows.y, increasing(raw, levels), thetas, rows.cap, rows.below) * share[:, None]
         first, second = chain(raw, gradient, bend, levels)
+        # A quantile beyond all rows has one slope everywhere: no split helps, and a tree would stay a stump.
+        beyond = np.abs(first.sum(axis=0)) >= (1 - 1e-9) * np.abs(first).sum(axis=0)
+        step = -rate * first.sum(axis=0) / (second.sum(axis=0) + model.l2)
+        shifts.append(np.where(beyond, step, 0.0))
         return (first, second) if len(levels) > 1 else (first[:, 0], second[:, 0])
 
     parameters = {
         "objective": objective,
         "num_class": len(levels),
-        "learning_rate": model.learning_rate,
+        "learning_rate": rate,
         "num_leaves": model.num_leaves,
         "min_data_in_leaf": min(model.min_child_samples, max(1, size // 3)),
         "lambda_l2": model.l2,
@@ -157,8 +186,9 @@ def _train(rows: Rows, levels: tuple[float, ...], model: Any, seed: int, rounds:
     scores = np.tile(start, (size, 1))
     scores = scores if len(levels) > 1 else scores[:, 0]
     data = lightgbm.Dataset(rows.X, label=rows.y, init_score=scores, categorical_feature=coded)
-    model = lightgbm.train(parameters, data, num_boost_round=rounds)
-    grown = [_plain(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
+    dump = lightgbm.train(parameters, data, num_boost_round=rounds).dump_model()["tree_info"]
+    moved = np.concatenate(shifts)[: len(dump)]
+    grown = [_plain(tree["tree_structure"], shift) for tree, shift in zip(dump, moved)]
     grown += [_leaf(0.0)] * (rounds * len(levels) - len(grown))  # LightGBM stops where no split helps
     return join(grown), start
 
@@ -181,8 +211,8 @@ def _leaf(value: float) -> Trees:
     return Trees(np.full(1, -1, np.int32), np.zeros(1), zero, zero, np.array([value]), zero)
 
 
-def _plain(root: dict[str, Any]) -> Trees:
-    """Return one of LightGBM's trees as arrays, parents before their children.
+def _plain(root: dict[str, Any], shift: float = 0.0) -> Trees:
+    """Return one of LightGBM's trees as arrays, parents before their children, with `shift` on all leaves.
 
     A split of categories becomes a chain of splits between neighbouring numbers of categories. Its nodes
     share their children, which a walk from the root does not notice.
@@ -203,7 +233,7 @@ def _plain(root: dict[str, Any]) -> Trees:
             here = len(feature)
             feature.append(int(node["split_feature"]) if inner else -1)
             threshold.append(end)
-            value.append(0.0 if inner else float(node["leaf_value"]))
+            value.append(0.0 if inner else float(node["leaf_value"]) + shift)
             last = number == len(ends) - 1
             child[0].append(0)
             child[1].append(0 if last else here + 1)
