@@ -97,9 +97,36 @@ def test_events_are_the_opposite_of_flags(tmp_path, capsys):
         asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / option)
         assert call(*asked) == 0
         found = json.loads(capsys.readouterr().out)
-        assert found["code"].endswith(f'censored=table["flag"]{" == 0" if option == "--event" else ""})')
+        assert f'censored=table["flag"]{" == 0" if option == "--event" else ""})' in found["code"]
         lines.append(found["lines"])
     assert [one["loss"] for one in lines[0]] == [one["loss"] for one in lines[1]]
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("T", "F"), ("Y", "N"), ("TRUE", "FALSE"), ("1", "0")])
+@pytest.mark.parametrize("option", ["--event", "--censored"])
+def test_flags_in_words_and_the_code_that_reads_them(tmp_path, capsys, words, option):
+    random = np.random.default_rng(2)
+    x, flags = random.normal(size=100), random.uniform(size=100) < 0.3
+    lines = ["x,time,flag"]
+    for row in range(100):
+        word = "" if row % 9 == 0 else words[0] if flags[row] == (option == "--censored") else words[1]
+        lines.append(f"{x[row]:.3f},{x[row] + random.normal():.3f},{word}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / "out")
+    assert call(*asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    gap = np.arange(100) % 9 == 0
+    assert found["censored"] == flags[~gap].mean()
+    assert found["code"].startswith(
+        "import pandas as pd\nfrom unmet import LinearCensoredQuantiles\ntable = "
+    )
+    assert f'pd.read_csv("{path}")' in found["code"]
+    names: dict = {}
+    exec(found["code"], names)
+    assert len(names["X"]) == found["rows"]
+    marked = eval(found["code"].split("censored=")[1].split(")\nmodel.pred")[0], names)
+    np.testing.assert_array_equal(marked.to_numpy().astype(bool), flags[~gap])
 
 
 def test_names_with_commas_and_lists_in_a_toml_file(tmp_path, capsys):

@@ -1,6 +1,5 @@
 """`unmet compare`: which method to use on a table of your own."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,11 +28,11 @@ def compare(
         ),
     ] = None,
     censored: Annotated[
-        str | None, in_target(metavar="COLUMN", help="True or 1 where y is only a bound.")
+        str | None, in_target(metavar="COLUMN", help="True, yes or 1 where y is only a bound.")
     ] = None,
     event: Annotated[
         str | None,
-        in_target(metavar="COLUMN", help="The opposite of --censored: true or 1 where y was seen."),
+        in_target(metavar="COLUMN", help="The opposite of --censored: true, yes or 1 where y was seen."),
     ] = None,
     lower: Annotated[
         str | None, in_target(metavar="COLUMN", help="Instead of --y: lower bound; empty if there is none.")
@@ -70,18 +69,18 @@ def compare(
     Losses are cross-validated and need no true values. Writes comparison.csv, comparison.json and a figure.
     Run it again after an interruption and it computes only what is missing.
     """
-    from dataclasses import replace as replace_fields
-
     from unmet import comparison
     from unmet.cli._compare_words import tell, write
     from unmet.tables import read_any
 
-    columns = read_any(table).columns
+    source = read_any(table, texts=[name for name in (censored, event) if name])
+    columns = source.columns
     found = comparison.compare(
-        columns,
+        source,
         y,
         threshold=_threshold(threshold, columns, side),
-        censored=_flags(censored, event, columns),
+        censored=censored,
+        event=event,
         lower=lower,
         upper=upper,
         side=side,
@@ -95,14 +94,8 @@ def compare(
         replace=replace,
         progress=False if quiet else None,
     )
-    if event is not None:  # the library was given flags, not their column
-        found = replace_fields(found, code=found.code.replace("=censored", f"={_opposite(event)}"))
     files = write(found, output)
     tell(found, files, as_json=as_json, quiet=quiet)
-
-
-def _opposite(event: str) -> str:
-    return f"table[{json.dumps(event, ensure_ascii=False)}] == 0"
 
 
 def _threshold(text: str | None, columns: dict[str, Any], side: str) -> Any:
@@ -120,16 +113,3 @@ def _threshold(text: str | None, columns: dict[str, Any], side: str) -> Any:
         raise ValueError(
             f"threshold={text!r} is neither a number nor a column; there are {', '.join(columns)}"
         ) from None
-
-
-def _flags(censored: str | None, event: str | None, columns: dict[str, Any]) -> Any:
-    """Return the column of flags, or the opposite of the column of events."""
-    if event is None:
-        return censored
-    if censored is not None:
-        raise ValueError("event= and censored= say the same: give one")
-    if event not in columns:
-        raise ValueError(f"event={event!r} is no column; there are {', '.join(columns)}")
-    from unmet.comparison import read_flags
-
-    return 1.0 - read_flags(columns.pop(event), "event")

@@ -89,7 +89,7 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
         for part in found.code.splitlines():
             console.print(f"    {shown(part)}", soft_wrap=True)
         console.print(
-            "\nX: the columns to predict from. quantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
+            "\nquantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
             style="dim",
         )
     console.print(f"Written to {shown(files[0].parent)}: {', '.join(path.name for path in files)}")

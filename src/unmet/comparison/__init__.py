@@ -2,10 +2,10 @@
 
 from unmet.comparison._compare import compare
 from unmet.comparison._comparison import Comparison, Line, number
+from unmet.comparison._flags import read_flags
 from unmet.comparison._folds import predict_reached
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
 from unmet.comparison._names import split_names
-from unmet.comparison._target import read_flags
 
 __all__ = [
     "LEVELS",

@@ -7,32 +7,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.tables import AnyTable, read_any
+
 # More different texts than this are names, not groups.
 MOST_GROUPS = 30
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Numbers, what each column means, and sentences about what was done to the table."""
+    """Numbers, what each column means, sentences about what was done, and the columns they are made from."""
 
     X: NDArray[np.float64]
     names: tuple[str, ...]
     notes: tuple[str, ...]
+    made_from: tuple[str, ...]
 
 
-def columns_of(X: Any) -> dict[str, NDArray[Any]]:
-    """Return the columns of a frame, a mapping, a CSV or Parquet file, or an array by name."""
-    from unmet.tables import read_any
+def read_table(X: Any, texts: Sequence[str] = ()) -> AnyTable:
+    """Return a frame, a mapping, a CSV or Parquet file, or an array as columns by name.
+
+    `texts` are columns of a CSV file to leave as they are written.
+    """
 
     if isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "toarray"):
         table = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if table.ndim != 2:
             raise ValueError(f"X must have two dimensions, one row per row of y, got shape {table.shape}")
-        found = {f"x{number}": table[:, number] for number in range(table.shape[1])}
+        found = AnyTable({f"x{number}": table[:, number] for number in range(table.shape[1])}, {}, "X")
     else:
-        found = read_any(X).columns
-    sizes = {name: len(values) for name, values in found.items()}
-    if not found or len(set(sizes.values())) != 1:
+        found = X if isinstance(X, AnyTable) else read_any(X, texts=texts)
+    sizes = {name: len(values) for name, values in found.columns.items()}
+    if not sizes or len(set(sizes.values())) != 1:
         raise ValueError(f"X must have at least one column, and columns of equal length, got {sizes}")
     return found
 
@@ -48,6 +53,7 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
     left_out: dict[str, list[str]] = {}
     filled: list[str] = []
     missing: list[str] = []
+    made_from: list[str] = []
     for name, values in columns.items():
         problem, parts, gaps = _encode_one(name, values)
         if problem is not None:
@@ -56,6 +62,7 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
             left_out.setdefault(problem, []).append(name)
             continue
         found.update(parts)
+        made_from.append(name)
         if gaps:
             (missing if as_numbers(values) is None else filled).append(f"{name} ({gaps:,})")
     if not found:
@@ -66,7 +73,7 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
     if missing:
         notes.append(f"Gaps made a group of their own, missing: {', '.join(missing)}.")
     table = np.column_stack(list(found.values()))
-    return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes))
+    return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes), tuple(made_from))
 
 
 def _encode_one(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, NDArray[np.float64]], int]:

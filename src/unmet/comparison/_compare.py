@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
-from unmet.comparison._columns import Encoded, columns_of, encode
+from unmet.comparison._columns import Encoded, encode, read_table
 from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
 from unmet.comparison._names import method_names
-from unmet.comparison._paste import fit_code
+from unmet.comparison._paste import Used, fit_code
 from unmet.comparison._recommend import make_lines, recommend
 from unmet.comparison._target import choose_rows, read_target, skewness_hint
 
@@ -30,6 +30,7 @@ def compare(
     *,
     threshold: Any = None,
     censored: Any = None,
+    event: Any = None,
     lower: Any = None,
     upper: Any = None,
     side: Side = "right",
@@ -59,7 +60,10 @@ def compare(
     y, threshold, censored, lower, upper
         As in `fit`; each may also be the name of a column of X, which is then no feature. A row without
         y, or with a gap in `threshold` or `censored`, is left out, and a note says so. A gap in `lower` or
-        `upper` means no bound; in `threshold`, write ±inf for a row without one.
+        `upper` means no bound; in `threshold`, write ±inf for a row without one. Flags may be booleans, 1 and
+        0, or the words true, false, t, f, yes, no, y and n in any case.
+    event
+        The opposite of `censored`: true where y was seen. Give one of the two.
     side : {"right", "left", "both"}
         As in `CensoredQuantileRegressor`.
     features : sequence of str, optional
@@ -95,11 +99,19 @@ def compare(
     """
     from unmet.runs import available_cores
 
-    columns = columns_of(X)
-    given = {"y": y, "threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-    told, used = read_target(given, columns, side)
-    rows, notes = choose_rows(told, len(next(iter(columns.values()))), max_rows, random_state)
-    told = {name: values[rows] for name, values in told.items()}
+    source = read_table(X, [name for name in (censored, event) if isinstance(name, str)])
+    columns = source.columns
+    given = {
+        "y": y,
+        "threshold": threshold,
+        "censored": censored,
+        "event": event,
+        "lower": lower,
+        "upper": upper,
+    }
+    all_told, used = read_target(given, columns, side)
+    rows, kept, notes = choose_rows(all_told, len(next(iter(columns.values()))), max_rows, random_state)
+    told = {name: values[rows] for name, values in all_told.items()}
     if "censored" in told:
         told["censored"] = told["censored"] == 1
     observed = observe(side=side, **told)
@@ -141,6 +153,7 @@ def compare(
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
     lines = make_lines(found, "right" if "lower" in told else side)
     name, sentence = recommend(lines, found)
+    compared = Used(X, source, given, all_told, side, kept, table.made_from)
     return Comparison(
         lines,
         name,
@@ -153,7 +166,7 @@ def compare(
         float(observed.censored.mean()),
         levels,
         folds,
-        fit_code(next(method for method in chosen if method.name == name), given, side),
+        fit_code(next(method for method in chosen if method.name == name), compared),
     )
 
 

@@ -57,8 +57,8 @@ class Comparison:
     loss_name : str
         Which loss the lines hold.
     code : str
-        Lines to paste that fit the recommended method: `table` is your table, X its columns to predict from.
-        Empty if the columns tell nothing.
+        Lines to paste that prepare your frame `table` as it was compared, fit the recommended method and
+        predict; a file is read first. Empty if the columns tell nothing.
     """
 
     lines: tuple[Line, ...]
