@@ -137,7 +137,32 @@ def test_intervals_are_compared_by_log_score():
     assert found.loss_name == "log score"
     assert "100% of them known to an interval" in str(found)
     assert "Loss: log score, from 11 quantiles" in str(found)
-    assert "no other method applies" in found.recommendation
+    assert found.recommendation == "Use TobitRegressor(): you asked for no other method."
+
+
+def test_one_method_alone_is_told_for_what_it_is():
+    X, y, cut, flags = rows(120)
+    found = unmet.compare(X, y, threshold=cut, methods="Kaplan–Meier", folds=2)
+    assert found.recommendation.startswith("Only Kaplan–Meier was compared, which does not use the columns")
+    found = unmet.compare(X, y, censored=flags, methods="Portnoy, Powell", folds=2)
+    assert "no other method that you asked for applies" in found.recommendation
+    assert "no other method applies" in recommend([line("Tobit", 1, 0, 0)], scores(Tobit=1.0))[1]
+
+
+def test_a_function_hears_of_each_finished_method(tmp_path):
+    X, y, _, flags = rows(120)
+    told: list[str] = []
+    asked = {
+        "censored": flags,
+        "methods": QUICK,
+        "folds": 2,
+        "output": tmp_path / "out",
+        "progress": told.append,
+    }
+    unmet.compare(X, y, **asked)
+    assert told == ["Kaplan–Meier is finished, 1 of 2", "Portnoy is finished, 2 of 2"]
+    unmet.compare(X, y, **asked)
+    assert len(told) == 4
 
 
 def line(name, loss, above, error, note=""):
@@ -225,6 +250,7 @@ def test_numbers_are_readable(value, words):
     ("changed", "words"),
     [
         ({"y": "price"}, "y='price' is no column; there are x, noise"),
+        ({"y": "Nois"}, "y='Nois' is no column; did you mean 'noise'[?] There are x, noise"),
         ({"censored": None, "threshold": "cap"}, "threshold='cap' is no column"),
         ({"y": None, "censored": None}, "y must be given, or lower and upper"),
         ({"features": ["z"]}, "features: 'z' is no column"),

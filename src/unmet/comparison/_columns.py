@@ -11,6 +11,14 @@ from unmet.tables import AnyTable, read_any
 
 # More different texts than this are names, not groups.
 MOST_GROUPS = 30
+_VERBS = {
+    "holds": "hold",
+    "has": "have",
+    "marks": "mark",
+    "numbers": "number",
+    "rises and falls": "rise and fall",
+    "follows": "follow",
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
     left out, which a note says; if `features` names one, that is an error.
     """
     found: dict[str, NDArray[np.float64]] = {}
-    left_out: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     filled: list[str] = []
     missing: list[str] = []
     made_from: list[str] = []
@@ -59,7 +67,7 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
         if problem is not None:
             if features is not None:
                 raise ValueError(f"features: column {name!r} {problem}")
-            left_out.setdefault(problem, []).append(name)
+            problems.setdefault(problem, []).append(name)
             continue
         found.update(parts)
         made_from.append(name)
@@ -67,13 +75,26 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
             (missing if as_numbers(values) is None else filled).append(f"{name} ({gaps:,})")
     if not found:
         raise ValueError("features: no column is left to predict from; add columns of numbers or groups")
-    notes = [f"Left out: {', '.join(names)}: {problem}." for problem, names in left_out.items()]
+    notes = [left_out(names, problem) for problem, names in problems.items()]
     if filled:
         notes.append(f"Gaps filled with the median, and marked: {', '.join(filled)}.")
     if missing:
         notes.append(f"Gaps made a group of their own, missing: {', '.join(missing)}.")
     table = np.column_stack(list(found.values()))
     return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes), tuple(made_from))
+
+
+def left_out(names: Sequence[str], why: str) -> str:
+    """Return the note on columns that are left out; `why` begins with the verb for one column.
+
+    >>> left_out(["a", "b"], "holds times")
+    'Left out: a, b: hold times.'
+    """
+    for one, many in _VERBS.items() if len(names) > 1 else ():
+        if why.startswith(f"{one} "):
+            why = many + why.removeprefix(one)
+            break
+    return f"Left out: {', '.join(names)}: {why}."
 
 
 def _encode_one(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, NDArray[np.float64]], int]:

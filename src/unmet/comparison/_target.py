@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.comparison._flags import read_flags
+from unmet.comparison._names import no_column
 
 _LEAST_SKEWNESS = 2.0
 
@@ -27,7 +28,7 @@ def read_target(
     def one(name: str, value: Any) -> NDArray[Any]:
         if isinstance(value, str):
             if value not in columns:
-                raise ValueError(f"{name}={value!r} is no column; there are {', '.join(columns)}")
+                raise ValueError(f"{name}={value!r} {no_column(value, columns)}")
             used.add(value)
             value = columns[value]
         found = np.asarray(value)
