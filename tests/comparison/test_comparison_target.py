@@ -5,7 +5,7 @@ import pytest
 
 from unmet import compare
 from unmet.comparison import read_flags
-from unmet.comparison._target import choose_rows, read_target, skewness_hint
+from unmet.comparison._target import choose_rows, read_target
 
 NAN = np.nan
 
@@ -89,10 +89,3 @@ def test_limits_written_as_text_are_explained():
         chosen(y=text(1.0, "<0.5"))
     with pytest.raises(ValueError, match="y must hold numbers, not '3 kg'"):
         chosen(y=text("1.5", "3 kg"))
-
-
-def test_skewed_positive_values_are_told():
-    normal = np.random.default_rng(0).normal(size=500)
-    assert "Try log" in skewness_hint(np.exp(1.5 * normal))[0]
-    assert skewness_hint(normal + 10) == []
-    assert skewness_hint(np.exp(1.5 * normal) - 1) == []

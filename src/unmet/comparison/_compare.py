@@ -14,12 +14,13 @@ from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
 from unmet.comparison._columns import Encoded, encode, read_table
 from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
+from unmet.comparison._logarithm import logarithm_hint
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
 from unmet.comparison._names import method_names, no_column
 from unmet.comparison._paste import Used, fit_code
 from unmet.comparison._recommend import make_lines, recommend
-from unmet.comparison._target import choose_rows, read_target, skewness_hint
+from unmet.comparison._target import choose_rows, read_target
 
 _TOLD = ("y", "threshold", "censored", "lower", "upper")
 _FEWEST_ROWS = 50
@@ -126,7 +127,7 @@ def compare(
     else:
         offered = {name: values[rows] for name, values in offered.items()}
     table = encode(offered, features)
-    hints = skewness_hint(observed.observed)
+    hints = logarithm_hint(table.X, observed)
     _check_size(observed, folds, quantiles)
     chosen, left_out = _applying(table, observed, None if methods is None else method_names(methods))
     levels = tuple(sorted({*(float(level) for level in quantiles)}))

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from unmet.comparison._flags import read_flags
 from unmet.comparison._names import no_column
 
-_LEAST_SKEWNESS = 2.0
-
 
 def read_target(
     given: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], side: str
@@ -118,18 +116,3 @@ def _check_gaps(told: Mapping[str, NDArray[Any]], known: NDArray[np.bool_], gap:
             "threshold is empty in every row that did not reach it: write the threshold into all rows, "
             "or give censored= instead, a flag in each row"
         )
-
-
-def skewness_hint(values: NDArray[np.float64]) -> list[str]:
-    """Return a hint to take logarithms, if they make positive values much less skewed."""
-    if not (values > 0).all():
-        return []
-    plain, logs = _skewness(values), _skewness(np.log(values))
-    if plain < _LEAST_SKEWNESS or abs(logs) > plain / 2:
-        return []
-    return ["Hint: y is positive and strongly skewed. Try log(y), and the log of its limits too."]
-
-
-def _skewness(values: NDArray[np.float64]) -> float:
-    centred, spread = values - values.mean(), values.std()
-    return float((centred**3).mean() / spread**3) if spread else 0.0
