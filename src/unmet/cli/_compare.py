@@ -106,7 +106,7 @@ def compare(
         progress=False if quiet else None if is_watched() else _say,
     )
     lost = [] if replace or quiet else _lost(output, found)
-    files = write(found, output)
+    files = write(found, output, printable(table.name))
     if lost:
         _say(
             f"{output} now compares {_counted(found.lines)}, without {', '.join(lost)}, which it had before. "
