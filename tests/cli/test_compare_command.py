@@ -1,6 +1,9 @@
 """`unmet compare` as a user calls it: a table of one's own, a recommendation, files, one-line errors."""
 
 import json
+import signal
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -97,9 +100,36 @@ def test_events_are_the_opposite_of_flags(tmp_path, capsys):
         asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / option)
         assert call(*asked) == 0
         found = json.loads(capsys.readouterr().out)
-        assert found["code"].endswith(f'censored=table["flag"]{" == 0" if option == "--event" else ""})')
+        assert f'censored=table["flag"]{" == 0" if option == "--event" else ""})' in found["code"]
         lines.append(found["lines"])
     assert [one["loss"] for one in lines[0]] == [one["loss"] for one in lines[1]]
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("T", "F"), ("Y", "N"), ("TRUE", "FALSE"), ("1", "0")])
+@pytest.mark.parametrize("option", ["--event", "--censored"])
+def test_flags_in_words_and_the_code_that_reads_them(tmp_path, capsys, words, option):
+    random = np.random.default_rng(2)
+    x, flags = random.normal(size=100), random.uniform(size=100) < 0.3
+    lines = ["x,time,flag"]
+    for row in range(100):
+        word = "" if row % 9 == 0 else words[0] if flags[row] == (option == "--censored") else words[1]
+        lines.append(f"{x[row]:.3f},{x[row] + random.normal():.3f},{word}")
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    asked = ("compare", path, "--y", "time", option, "flag", *FAST, "--json", "-o", tmp_path / "out")
+    assert call(*asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    gap = np.arange(100) % 9 == 0
+    assert found["censored"] == flags[~gap].mean()
+    assert found["code"].startswith(
+        "import pandas as pd\nfrom unmet import LinearCensoredQuantiles\ntable = "
+    )
+    assert f'pd.read_csv("{path}")' in found["code"]
+    names: dict = {}
+    exec(found["code"], names)
+    assert len(names["X"]) == found["rows"]
+    marked = eval(found["code"].split("censored=")[1].split(")\nmodel.pred")[0], names)
+    np.testing.assert_array_equal(marked.to_numpy().astype(bool), flags[~gap])
 
 
 def test_names_with_commas_and_lists_in_a_toml_file(tmp_path, capsys):
@@ -122,13 +152,24 @@ def test_names_with_commas_and_lists_in_a_toml_file(tmp_path, capsys):
     ("options", "words"),
     [
         (("--y", "sales"), "--y 'sales' is no column; there are date, shop, price, stock, sold"),
+        (
+            ("--y", "slod", "--event", "shop"),
+            "; did you mean 'sold'? There are date, shop, price, stock, sold",
+        ),
+        (("--y", "sold", "--features", "Prize"), "--features: 'Prize' is no column; did you mean 'price'?"),
         (("--y", "sold", "--threshold", "cap"), "--threshold 'cap' is neither a number nor a column"),
+        (("--y", "sold", "--threshold", "stok"), "nor a column; did you mean 'stock'? There"),
         (("--y", "sold", "--event", "alive"), "--event 'alive' is no column"),
         (("--y", "sold", "--event", "shop"), "--event must be true or false"),
         (("--y", "sold", "--event", "shop"), "found south, north; first wrong at row 0"),
-        (("--y", "sold", "--lower", "price", "--upper", "stock"), "leave out y, threshold and censored"),
+        (
+            ("--y", "sold", "--threshold", "stock", "--lower", "sold"),
+            "compare: --lower and --upper are given instead of --y: leave out --y and --threshold, or them\n",
+        ),
+        (("--lower", "sold"), "compare: --lower needs --upper too: a column that is empty where"),
+        (("--y", "sold", "--event", "shop", "--censored", "shop"), "--event and --censored say the same"),
         (("--y", "sold", "--features", "date"), "--features: column 'date' holds times"),
-        ((), "--y must be given, or lower and upper"),
+        ((), "compare: give --y, the column to predict; or --lower and --upper, its bounds\n"),
         (("--y", "shop"), "--y must hold numbers"),
     ],
 )
@@ -137,6 +178,78 @@ def test_errors_are_one_line_that_names_the_option(sales, tmp_path, capsys, opti
     told = capsys.readouterr().err
     assert words in told
     assert told.count("\n") == 1
+
+
+def test_a_part_of_the_methods_says_what_it_replaces(sales, tmp_path, capsys):
+    asked = ("compare", sales, "--y", "sold", "--threshold", "stock", "-o", tmp_path / "out")
+    assert call(*asked, *FAST) == 0
+    told = capsys.readouterr().err
+    assert "is finished, 2 of 2" in told  # no terminal: a line for each method
+    assert "now compares" not in told
+    assert call(*asked, *FAST, "--methods", "Kaplan–Meier") == 0
+    out, told = capsys.readouterr()
+    assert f"{tmp_path / 'out'} now compares 1 method, without Portnoy, which it had before." in told
+    assert "Only Kaplan–Meier was compared" in " ".join(out.split())
+    assert call(*asked, *FAST, "-q") == 0
+    assert capsys.readouterr() == ("", "")
+    assert call(*asked, *FAST, "--methods", "Portnoy", "-q") == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_another_comparison_is_told_by_what_differs(sales, tmp_path, capsys):
+    asked = ("compare", sales, "--y", "sold", "--threshold", "stock", "-q", "-o", tmp_path / "out")
+    assert call(*asked, *FAST) == 0
+    assert call(*asked, *FAST, "--folds", "3", "--seed", "4") == 1
+    assert (
+        "holds another run, with folds 2 instead of 3, seed 0 instead of 4: choose" in capsys.readouterr().err
+    )
+    assert call("compare", sales, "--y", "sold", "-q", "-o", tmp_path / "out", *FAST) == 1
+    told = capsys.readouterr().err
+    assert "target y and threshold instead of y" in told
+    sales_now = tmp_path / "now.csv"
+    sales_now.write_text(sales.read_text().replace("north", "east", 1))
+    changed = ("compare", sales_now, *asked[2:], "--features", "price")
+    assert call(*asked[:2], *changed[2:], *FAST, "--replace") == 0
+    sales_now.write_text(sales.read_text().replace(",12,", ",13,"))
+    assert call(*changed, *FAST) == 1
+    told = capsys.readouterr().err
+    assert "of other content" in told
+    assert max(map(len, told.split())) < 64 + len(str(tmp_path))
+
+
+def test_help_names_every_method_and_the_time_it_takes(capsys):
+    from unmet.cli._compare import NAMES
+    from unmet.comparison import METHODS
+
+    assert "; ".join(method.name for method in METHODS) == NAMES
+    assert call("compare", "--help") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert NAMES in told
+    assert "two minutes of CPU time for 1,500 rows" in told
+
+
+def test_an_interruption_says_that_finished_fits_are_kept(sales, tmp_path, capsys, monkeypatch):
+    """The signal comes after the first method."""
+    from unmet.cli import _compare
+
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    asked = ("compare", sales, "--y", "sold", "--threshold", "stock", *FAST, "-o", tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "unraisablehook", sys.unraisablehook)
+        patched.setattr(threading, "excepthook", threading.excepthook)
+        patched.setattr(_compare, "_say", lambda words: signal.raise_signal(signal.SIGINT))
+        try:
+            assert call(*asked) == 130
+        finally:
+            for one, handler in handlers.items():
+                signal.signal(one, handler)
+    told = capsys.readouterr().err
+    assert told == (
+        "unmet compare: interrupted. What is finished is kept: "
+        "give the same command again to go on from there.\n"
+    )
+    assert call(*asked) == 0
+    assert "is finished, 2 of 2" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_table(tmp_path, capsys):

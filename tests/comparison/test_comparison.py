@@ -10,7 +10,6 @@ from unmet.comparison import _compare as module
 from unmet.comparison._comparison import number, pair
 from unmet.comparison._measures import Measures
 from unmet.comparison._methods import Method
-from unmet.comparison._paste import fit_code
 from unmet.comparison._recommend import recommend
 
 QUICK = ("Kaplan–Meier", "Portnoy")
@@ -34,44 +33,27 @@ def test_a_method_that_uses_the_columns_wins():
     assert found.to_dict()["lines"][0]["method"] == "Portnoy"
 
 
-@pytest.mark.parametrize(
-    ("given", "side", "words"),
-    [
-        (
-            {"y": "sold", "threshold": "stock"},
-            "right",
-            'X()\nmodel.fit(X, table["sold"], threshold=table["stock"])',
-        ),
-        (
-            {"y": "a b", "threshold": 0.5},
-            "left",
-            "X(side='left')\nmodel.fit(X, table[\"a b\"], threshold=0.5)",
-        ),
-        ({"y": np.ones(2), "censored": np.ones(2)}, "right", "X()\nmodel.fit(X, y, censored=censored)"),
-        (
-            {"y": "v", "threshold": (0, "cap")},
-            "both",
-            'model.fit(X, table["v"], threshold=(0, table["cap"]))',
-        ),
-        ({"lower": "l", "upper": "u"}, "left", 'X()\nmodel.fit(X, lower=table["l"], upper=table["u"])'),
-    ],
-)
-def test_the_recommended_fit_can_be_pasted(given, side, words):
-    code = fit_code(Method("any", "X"), given, side)
-    assert code.startswith("from unmet import X\nmodel = X(")
-    assert code.endswith(words)
-
-
 def test_the_pasted_fit_is_the_one_that_was_compared():
     X, y, _, flags = rows()
     table = {"value": -y, "nondetect": flags, **X}
     found = unmet.compare(table, "value", censored="nondetect", side="left", methods=["Tobit"], folds=2)
     assert found.lines[0].code == "TobitRegressor(side='left')"
     assert "TobitRegressor(side='left')" in found.recommendation
-    names: dict = {"table": table, "X": np.column_stack([X["x"], X["noise"]])}
+    names: dict = {"table": table}
     exec(found.code, names)
     assert names["model"].side == "left"
     assert names["model"].predict_quantiles(names["X"]).shape == (200, 3)
+
+
+def test_events_are_the_opposite_of_flags():
+    X, y, _, flags = rows()
+    one = unmet.compare(X, y, censored=flags, methods=QUICK, folds=2)
+    words = np.where(flags, "No", "Yes").astype(object)
+    other = unmet.compare({**X, "seen": words}, y, event="seen", methods=QUICK, folds=2)
+    assert [line.loss for line in other.lines] == [line.loss for line in one.lines]
+    assert 'censored=table["seen"].isin(["No"])' in other.code
+    with pytest.raises(ValueError, match="event= and censored= say the same: give one"):
+        unmet.compare(X, y, censored=flags, event=~flags)
 
 
 def test_columns_without_information_are_told():
@@ -155,7 +137,32 @@ def test_intervals_are_compared_by_log_score():
     assert found.loss_name == "log score"
     assert "100% of them known to an interval" in str(found)
     assert "Loss: log score, from 11 quantiles" in str(found)
-    assert "no other method applies" in found.recommendation
+    assert found.recommendation == "Use TobitRegressor(): you asked for no other method."
+
+
+def test_one_method_alone_is_told_for_what_it_is():
+    X, y, cut, flags = rows(120)
+    found = unmet.compare(X, y, threshold=cut, methods="Kaplan–Meier", folds=2)
+    assert found.recommendation.startswith("Only Kaplan–Meier was compared, which does not use the columns")
+    found = unmet.compare(X, y, censored=flags, methods="Portnoy, Powell", folds=2)
+    assert "no other method that you asked for applies" in found.recommendation
+    assert "no other method applies" in recommend([line("Tobit", 1, 0, 0)], scores(Tobit=1.0))[1]
+
+
+def test_a_function_hears_of_each_finished_method(tmp_path):
+    X, y, _, flags = rows(120)
+    told: list[str] = []
+    asked = {
+        "censored": flags,
+        "methods": QUICK,
+        "folds": 2,
+        "output": tmp_path / "out",
+        "progress": told.append,
+    }
+    unmet.compare(X, y, **asked)
+    assert told == ["Kaplan–Meier is finished, 1 of 2", "Portnoy is finished, 2 of 2"]
+    unmet.compare(X, y, **asked)
+    assert len(told) == 4
 
 
 def line(name, loss, above, error, note=""):
@@ -215,10 +222,10 @@ def test_losses_that_differ_look_different():
 def test_a_comparison_prints_in_a_few_lines():
     X, y, cut, _ = rows()
     text = str(unmet.compare({**X, "stock": cut}, y, threshold="stock", methods=QUICK, folds=2))
-    assert len(text.splitlines()) == 7
+    assert len(text.splitlines()) == 11
     assert "censored tilted loss, mean over 11 quantiles" in text
     assert text.splitlines()[1].startswith("  Portnoy       0.")
-    assert text.endswith('model.fit(X, y, threshold=table["stock"])')
+    assert text.endswith('model.fit(X, y, threshold=table["stock"])\n    model.predict_quantiles(X)')
 
 
 def test_a_method_that_leaves_quantiles_open_yields_to_one_that_does_not():
@@ -243,6 +250,7 @@ def test_numbers_are_readable(value, words):
     ("changed", "words"),
     [
         ({"y": "price"}, "y='price' is no column; there are x, noise"),
+        ({"y": "Nois"}, "y='Nois' is no column; did you mean 'noise'[?] There are x, noise"),
         ({"censored": None, "threshold": "cap"}, "threshold='cap' is no column"),
         ({"y": None, "censored": None}, "y must be given, or lower and upper"),
         ({"features": ["z"]}, "features: 'z' is no column"),
@@ -253,7 +261,7 @@ def test_numbers_are_readable(value, words):
         ({"quantiles": (0.5, 1.5)}, "quantiles must"),
         ({"y": [1.0, 2.0]}, "y must have one entry per row"),
         ({"y": np.array(["1 kg"] * 200, object)}, "y must hold numbers"),
-        ({"censored": np.array(["yes"] * 200, object)}, "censored must be true or false"),
+        ({"censored": np.array(["dead"] * 200, object)}, "censored must be true or false, yes or no"),
         ({"censored": np.ones(200, bool)}, "every row is censored"),
     ],
 )

@@ -103,3 +103,18 @@ def test_columns_that_give_the_answer_away_are_left_out():
         folds=2,
         features=["x", "log_value"],
     ).columns == ("x", "log_value")
+
+
+def test_notes_on_several_columns_are_in_the_plural_and_name_only_what_was_given():
+    y = np.random.default_rng(4).uniform(1, 9, size=400)
+    none = np.zeros(400, bool)
+    columns = {"ln": np.log(y), "ng": 1000 * y, "rounded": np.round(3 * y, 1)}
+    _, notes = leave_out_answers(columns, y, none)
+    assert notes[0] == (
+        "Left out: ln, ng: rise and fall with y. Name them in features if they are known beforehand."
+    )
+    assert notes[1].startswith("Left out: rounded: follows from y. Name it")
+    _, notes = leave_out_answers(columns, y, none, np.full(400, np.inf))
+    assert "Left out: rounded: follows from y and the threshold." in notes[1]
+    _, notes = leave_out_row_numbers({"id": np.arange(9), "back": -np.arange(9), "x": y[:9]})
+    assert notes == ["Left out: id, back: number the rows. Name them in features if they mean more."]

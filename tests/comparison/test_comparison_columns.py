@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from unmet.comparison._columns import MOST_GROUPS, columns_of, encode
+from unmet.comparison._columns import MOST_GROUPS, encode, read_table
 
 
 def text(*values):
@@ -55,13 +55,13 @@ def test_names_are_no_groups():
 def test_frames_of_any_kind(make):
     given = {"a": [1, 2, 3], "b": ["u", "v", "u"], "c": [True, False, True], "d": [1.5, None, 2.0]}
     frame = make(given) if make is not dict else {name: np.array(v, object) for name, v in given.items()}
-    found = encode(columns_of(frame), None)
+    found = encode(read_table(frame).columns, None)
     assert found.names == ("a", "b = v", "c", "d", "d is missing")
     assert found.X[:, 1].tolist() == [0, 1, 0]
     assert found.X[:, 4].tolist() == [0, 1, 0]
 
 
 def test_arrays_have_numbered_columns():
-    assert list(columns_of(np.zeros((2, 2)))) == ["x0", "x1"]
+    assert list(read_table(np.zeros((2, 2))).columns) == ["x0", "x1"]
     with pytest.raises(ValueError, match="two dimensions"):
-        columns_of(np.zeros(3))
+        read_table(np.zeros(3))

@@ -125,6 +125,34 @@ def test_slow_work_is_told_by_its_seconds() -> None:
         assert bar._rate().endswith(" fits/s")
 
 
+def test_work_of_an_earlier_run_tells_nothing_of_the_speed() -> None:
+    with progress(80, "compare", "fits", shown=False) as bar:
+        bar.resume(40)
+        assert bar.done == 40
+        assert (bar._rate(), bar._left()) == ("", "--:--")
+        bar._began -= 40
+        bar.advance(4)
+        assert bar._rate() == "10 s each"
+        assert bar._left() in ("05:59", "06:00")
+        bar._began, bar._last = bar._began - 60, bar._last - 60  # a minute later nothing more is done
+        assert bar._left() in ("04:59", "05:00")
+        bar.advance(36)
+        assert bar._left() in ("01:40", "01:41")
+
+
+def test_time_left_is_told_for_slow_work() -> None:
+    seen = on_a_terminal("""
+        from unmet.runs import progress
+        with progress(10, "compare", "fits", shown=True) as bar:
+            bar._began -= 100
+            bar.advance()
+            bar._display.refresh()
+    """)
+    assert re.search(r"1/10 fits.*100 s each.*(15:00|14:59)", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)), (
+        seen
+    )
+
+
 def test_no_progress_hides_every_bar(capfd: pytest.CaptureFixture[str]) -> None:
     with no_progress(), progress(1, "Training", "networks", shown=True) as bar:
         bar.advance()

@@ -193,6 +193,34 @@ def test_another_run_is_refused(tmp_path, given):
         Steps(given, source=SOURCE).__enter__()
 
 
+def test_another_run_is_told_by_the_settings_that_differ_and_not_by_checksums(tmp_path):
+    def run(**source):
+        with Steps(tmp_path / "out", source=source) as steps:
+            steps.run("a", lambda: write_bytes(steps.folder / "a", b""), outputs=["a"])
+
+    run(folds=5, seed=0, data="0" * 64)
+    with pytest.raises(RunError, match=r"holds another run, with folds 5 instead of 2: choose"):
+        run(folds=2, seed=0, data="1" * 64)
+    with pytest.raises(RunError, match=r"holds another run, made from folds 5 of other content: choose"):
+        run(folds=5, seed=0, data="1" * 64)
+
+
+def test_a_block_that_ends_early_with_finished_steps_is_remembered(tmp_path):
+    def run(happens=None, finish=True):
+        with Steps(tmp_path / f"{finish}", source={}) as steps:
+            if finish:
+                steps.run("a", lambda: write_bytes(steps.folder / "a", b""), outputs=["a"])
+            if happens is not None:
+                raise happens
+
+    for finish in (False, True):
+        with pytest.raises(KeyboardInterrupt):
+            run(KeyboardInterrupt(), finish)
+        assert Steps.left_unfinished == finish
+    run()
+    assert not Steps.left_unfinished
+
+
 def test_a_run_is_known_by_the_content_of_its_inputs(tmp_path):
     for city, text in (("one", "rides"), ("two", "other rides"), ("copy", "rides")):
         (tmp_path / city).mkdir()

@@ -1,14 +1,21 @@
 """`unmet compare`: which method to use on a table of your own."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from unmet.cli import _options as options
+from unmet.cli._terminal import printable
 
 EXAMPLE = "Example: unmet compare sales.csv --y sold --threshold stock -o out/compare"
+# Written out, because help must not wait for the methods to be imported.
+NAMES = (
+    "Kaplan–Meier; Tobit; Portnoy; Peng–Huang; Powell; Wang–Wang; default; inverse weights; Tobit, skewed; "
+    "Bayes, Powell; Bayes, augmented; local linear; Gaussian process; forest; booster; kernel; MLP"
+)
 in_target, in_methods = options.group("Target"), options.group("Comparison")
 
 
@@ -29,11 +36,11 @@ def compare(
         ),
     ] = None,
     censored: Annotated[
-        str | None, in_target(metavar="COLUMN", help="True or 1 where y is only a bound.")
+        str | None, in_target(metavar="COLUMN", help="True, yes or 1 where y is only a bound.")
     ] = None,
     event: Annotated[
         str | None,
-        in_target(metavar="COLUMN", help="The opposite of --censored: true or 1 where y was seen."),
+        in_target(metavar="COLUMN", help="The opposite of --censored: true, yes or 1 where y was seen."),
     ] = None,
     lower: Annotated[
         str | None, in_target(metavar="COLUMN", help="Instead of --y: lower bound; empty if there is none.")
@@ -51,7 +58,7 @@ def compare(
     ] = None,
     methods: Annotated[
         str | None,
-        in_methods(metavar="NAME,…", show_default="all that apply", help="Compare only these methods."),
+        in_methods(metavar="NAME,…", show_default="all that apply", help=f"Compare only these: {NAMES}."),
     ] = None,
     folds: Annotated[int, in_methods(min=2, max=20, metavar="N", help="Parts of the cross-validation.")] = 5,
     rows: Annotated[
@@ -68,20 +75,23 @@ def compare(
     """Compare all methods on a table of your own, and recommend one.
 
     Losses are cross-validated and need no true values. Writes comparison.csv, comparison.json and a figure.
-    Run it again after an interruption and it computes only what is missing.
+    Run it again after an interruption and it computes only what is missing. All methods take about two
+    minutes of CPU time for 1,500 rows and 10 columns.
     """
-    from dataclasses import replace as replace_fields
-
+    _check_target(y, lower, upper, {"--threshold": threshold, "--censored": censored, "--event": event})
     from unmet import comparison
     from unmet.cli._compare_words import tell, write
+    from unmet.runs import is_watched
     from unmet.tables import read_any
 
-    columns = read_any(table).columns
+    source = read_any(table, texts=[name for name in (censored, event) if name])
+    columns = source.columns
     found = comparison.compare(
-        columns,
+        source,
         y,
         threshold=_threshold(threshold, columns, side),
-        censored=_flags(censored, event, columns),
+        censored=censored,
+        event=event,
         lower=lower,
         upper=upper,
         side=side,
@@ -93,16 +103,50 @@ def compare(
         n_jobs=jobs,
         output=output,
         replace=replace,
-        progress=False if quiet else None,
+        progress=False if quiet else None if is_watched() else _say,
     )
-    if event is not None:  # the library was given flags, not their column
-        found = replace_fields(found, code=found.code.replace("=censored", f"={_opposite(event)}"))
-    files = write(found, output)
+    lost = [] if replace or quiet else _lost(output, found)
+    files = write(found, output, printable(table.name))
+    if lost:
+        _say(
+            f"{output} now compares {_counted(found.lines)}, without {', '.join(lost)}, which it had before. "
+            "Their fits are kept: name them in --methods too, or leave it out, to have them back"
+        )
     tell(found, files, as_json=as_json, quiet=quiet)
 
 
-def _opposite(event: str) -> str:
-    return f"table[{json.dumps(event, ensure_ascii=False)}] == 0"
+def _check_target(y: str | None, lower: str | None, upper: str | None, more: dict[str, str | None]) -> None:
+    """Refuse options that leave the target open or say it twice."""
+    if lower is None and upper is None:
+        if y is None:
+            raise ValueError("give --y, the column to predict; or --lower and --upper, its bounds")
+        return
+    given = [option for option, value in {"--y": y, **more}.items() if value is not None]
+    if given:
+        raise ValueError(
+            f"--lower and --upper are given instead of --y: leave out {' and '.join(given)}, or them"
+        )
+    if lower is None or upper is None:
+        one, other = ("--lower", "--upper") if upper is None else ("--upper", "--lower")
+        raise ValueError(f"{one} needs {other} too: a column that is empty where there is no such bound")
+
+
+def _say(words: str) -> None:
+    """Print a line beside the results: what is finished, what has changed."""
+    print(f"unmet compare: {printable(words)}", file=sys.stderr, flush=True)
+
+
+def _lost(folder: Path, found: Any) -> list[str]:
+    """Return the methods that a comparison in the folder has and this one does not have."""
+    try:
+        before = [line["method"] for line in json.loads((folder / "comparison.json").read_bytes())["lines"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [str(name) for name in before if name not in {line.method for line in found.lines}]
+
+
+def _counted(lines: Any) -> str:
+    return f"{len(lines)} method{'s' if len(lines) > 1 else ''}"
 
 
 def _threshold(text: str | None, columns: dict[str, Any], side: str) -> Any:
@@ -117,19 +161,7 @@ def _threshold(text: str | None, columns: dict[str, Any], side: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(
-            f"threshold={text!r} is neither a number nor a column; there are {', '.join(columns)}"
-        ) from None
+        from unmet.comparison import no_column
 
-
-def _flags(censored: str | None, event: str | None, columns: dict[str, Any]) -> Any:
-    """Return the column of flags, or the opposite of the column of events."""
-    if event is None:
-        return censored
-    if censored is not None:
-        raise ValueError("event= and censored= say the same: give one")
-    if event not in columns:
-        raise ValueError(f"event={event!r} is no column; there are {', '.join(columns)}")
-    from unmet.comparison import read_flags
-
-    return 1.0 - read_flags(columns.pop(event), "event")
+        rest = no_column(text, columns).replace("is no column", "is neither a number nor a column")
+        raise ValueError(f"threshold={text!r} {rest}") from None

@@ -20,8 +20,8 @@ KM, CROSSINGS, CPU = "KM\ndist.", "cross-\nings", "CPU\ns"
 _MOST_NAMES = 20
 
 
-def write(found: Comparison, folder: Path) -> list[Path]:
-    """Write the comparison as CSV, JSON and, if Matplotlib is there, as a figure."""
+def write(found: Comparison, folder: Path, name: str) -> list[Path]:
+    """Write the comparison as CSV, JSON and, if Matplotlib is there, as a figure with the table's name."""
     from unmet.runs import MissingExtraError, write_bytes
 
     text = io.StringIO()
@@ -36,8 +36,8 @@ def write(found: Comparison, folder: Path) -> list[Path]:
         from unmet.plotting import new_figure, save_figures
 
         def draw() -> Any:
-            figure = new_figure(7, 1 + 0.35 * len(found.lines))
-            found.plot(figure.subplots())
+            figure = new_figure(7, 1.5 + 0.35 * len(found.lines))
+            found.plot(figure.subplots(), name)
             return figure
 
         paths += save_figures(folder, {"comparison": draw})
@@ -89,7 +89,7 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
         for part in found.code.splitlines():
             console.print(f"    {shown(part)}", soft_wrap=True)
         console.print(
-            "\nX: the columns to predict from. quantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
+            "\nquantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
             style="dim",
         )
     console.print(f"Written to {shown(files[0].parent)}: {', '.join(path.name for path in files)}")

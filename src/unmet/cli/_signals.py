@@ -98,7 +98,8 @@ def stop_in_one_line(name: str, last: bool) -> Iterator[None]:
         with contextlib.suppress(OSError, ValueError, AttributeError):  # stderr may be gone
             if sys.stderr.isatty():
                 print(file=sys.stderr)  # the terminal shows ^C, or half a progress bar
-            print(f"{name}: {_SIGNALS[signal.Signals(_ARRIVED[0])]}.", file=sys.stderr, flush=True)
+            words = f"{name}: {_SIGNALS[signal.Signals(_ARRIVED[0])]}.{_kept()}"
+            print(words, file=sys.stderr, flush=True)
         if last:
             leave(128 + _ARRIVED[0])
         raise SystemExit(128 + _ARRIVED[0])
@@ -116,6 +117,14 @@ def leave(code: int) -> NoReturn:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)
+
+
+def _kept() -> str:
+    """Return that finished work is kept, if it is; nothing is imported for it."""
+    steps = getattr(sys.modules.get("unmet.runs._steps"), "Steps", None)
+    if steps is None or not steps.left_unfinished:
+        return ""
+    return " What is finished is kept: give the same command again to go on from there."
 
 
 def _importing(frame: FrameType | None) -> bool:

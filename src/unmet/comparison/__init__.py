@@ -2,10 +2,10 @@
 
 from unmet.comparison._compare import compare
 from unmet.comparison._comparison import Comparison, Line, number
+from unmet.comparison._flags import read_flags
 from unmet.comparison._folds import predict_reached
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
-from unmet.comparison._names import split_names
-from unmet.comparison._target import read_flags
+from unmet.comparison._names import no_column, split_names
 
 __all__ = [
     "LEVELS",
@@ -14,6 +14,7 @@ __all__ = [
     "Line",
     "Method",
     "compare",
+    "no_column",
     "number",
     "predict_reached",
     "read_flags",

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.comparison._columns import as_numbers
+from unmet.comparison._columns import as_numbers, left_out
 
 Floats = NDArray[np.float64]
-_NAME_IT = "Name it in features if it is known beforehand."
 # A value that all censored rows share by chance is shared by others too, or there are few such rows.
 _LEAST_MARKED, _LEAST_SHARE = 10, 0.9
 # Few values agree by chance; what is left of a column that is computed from others is rounding.
@@ -37,7 +36,10 @@ def leave_out_answers(
         if why is not None:
             found.setdefault(why, []).append(name)
     told = {name for names in found.values() for name in names}
-    notes = [f"Left out: {', '.join(names)}: {why}. {_NAME_IT}" for why, names in found.items()]
+    notes = []
+    for why, names in found.items():
+        which = "it in features if it is" if len(names) == 1 else "them in features if they are"
+        notes.append(f"{left_out(names, why)} Name {which} known beforehand.")
     return {name: values for name, values in columns.items() if name not in told}, notes
 
 
@@ -49,7 +51,8 @@ def leave_out_row_numbers(
     if not numbered or len(numbered) == len(columns):
         return dict(columns), []
     kept = {name: values for name, values in columns.items() if name not in numbered}
-    return kept, [f"Left out: {', '.join(numbered)}: numbers the rows. Name it in features if it means more."]
+    which = "it in features if it means" if len(numbered) == 1 else "them in features if they mean"
+    return kept, [f"{left_out(numbered, 'numbers the rows')} Name {which} more."]
 
 
 def _counts_rows(values: NDArray[Any]) -> bool:
@@ -90,7 +93,9 @@ def _copies(values: Floats, y: Floats, threshold: Floats | None) -> str | None:
     """Return how a column tells y, if it does."""
     if not np.isnan(values).any() and _same_order(values, y):
         return "rises and falls with y"
-    return "follows from y and the threshold" if _computed(values, y, threshold) else None
+    if not _computed(values, y, threshold):
+        return None
+    return "follows from y" if threshold is None else "follows from y and the threshold"
 
 
 def _same_order(one: Floats, other: Floats) -> bool:

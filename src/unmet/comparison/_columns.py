@@ -7,32 +7,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.tables import AnyTable, read_any
+
 # More different texts than this are names, not groups.
 MOST_GROUPS = 30
+_VERBS = {
+    "holds": "hold",
+    "has": "have",
+    "marks": "mark",
+    "numbers": "number",
+    "rises and falls": "rise and fall",
+    "follows": "follow",
+}
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Numbers, what each column means, and sentences about what was done to the table."""
+    """Numbers, what each column means, sentences about what was done, and the columns they are made from."""
 
     X: NDArray[np.float64]
     names: tuple[str, ...]
     notes: tuple[str, ...]
+    made_from: tuple[str, ...]
 
 
-def columns_of(X: Any) -> dict[str, NDArray[Any]]:
-    """Return the columns of a frame, a mapping, a CSV or Parquet file, or an array by name."""
-    from unmet.tables import read_any
+def read_table(X: Any, texts: Sequence[str] = ()) -> AnyTable:
+    """Return a frame, a mapping, a CSV or Parquet file, or an array as columns by name.
+
+    `texts` are columns of a CSV file to leave as they are written.
+    """
 
     if isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "toarray"):
         table = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if table.ndim != 2:
             raise ValueError(f"X must have two dimensions, one row per row of y, got shape {table.shape}")
-        found = {f"x{number}": table[:, number] for number in range(table.shape[1])}
+        found = AnyTable({f"x{number}": table[:, number] for number in range(table.shape[1])}, {}, "X")
     else:
-        found = read_any(X).columns
-    sizes = {name: len(values) for name, values in found.items()}
-    if not found or len(set(sizes.values())) != 1:
+        found = X if isinstance(X, AnyTable) else read_any(X, texts=texts)
+    sizes = {name: len(values) for name, values in found.columns.items()}
+    if not sizes or len(set(sizes.values())) != 1:
         raise ValueError(f"X must have at least one column, and columns of equal length, got {sizes}")
     return found
 
@@ -45,28 +58,43 @@ def encode(columns: Mapping[str, NDArray[Any]], features: Sequence[str] | None) 
     left out, which a note says; if `features` names one, that is an error.
     """
     found: dict[str, NDArray[np.float64]] = {}
-    left_out: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     filled: list[str] = []
     missing: list[str] = []
+    made_from: list[str] = []
     for name, values in columns.items():
         problem, parts, gaps = _encode_one(name, values)
         if problem is not None:
             if features is not None:
                 raise ValueError(f"features: column {name!r} {problem}")
-            left_out.setdefault(problem, []).append(name)
+            problems.setdefault(problem, []).append(name)
             continue
         found.update(parts)
+        made_from.append(name)
         if gaps:
             (missing if as_numbers(values) is None else filled).append(f"{name} ({gaps:,})")
     if not found:
         raise ValueError("features: no column is left to predict from; add columns of numbers or groups")
-    notes = [f"Left out: {', '.join(names)}: {problem}." for problem, names in left_out.items()]
+    notes = [left_out(names, problem) for problem, names in problems.items()]
     if filled:
         notes.append(f"Gaps filled with the median, and marked: {', '.join(filled)}.")
     if missing:
         notes.append(f"Gaps made a group of their own, missing: {', '.join(missing)}.")
     table = np.column_stack(list(found.values()))
-    return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes))
+    return Encoded(np.ascontiguousarray(table, np.float64), tuple(found), tuple(notes), tuple(made_from))
+
+
+def left_out(names: Sequence[str], why: str) -> str:
+    """Return the note on columns that are left out; `why` begins with the verb for one column.
+
+    >>> left_out(["a", "b"], "holds times")
+    'Left out: a, b: hold times.'
+    """
+    for one, many in _VERBS.items() if len(names) > 1 else ():
+        if why.startswith(f"{one} "):
+            why = many + why.removeprefix(one)
+            break
+    return f"Left out: {', '.join(names)}: {why}."
 
 
 def _encode_one(name: str, values: NDArray[Any]) -> tuple[str | None, dict[str, NDArray[np.float64]], int]:

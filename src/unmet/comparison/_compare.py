@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
-from unmet.comparison._columns import Encoded, columns_of, encode
+from unmet.comparison._columns import Encoded, encode, read_table
 from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
+from unmet.comparison._logarithm import logarithm_hint
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
-from unmet.comparison._names import method_names
-from unmet.comparison._paste import fit_code
+from unmet.comparison._names import method_names, no_column
+from unmet.comparison._paste import Used, fit_code
 from unmet.comparison._recommend import make_lines, recommend
-from unmet.comparison._target import choose_rows, read_target, skewness_hint
+from unmet.comparison._target import choose_rows, read_target
 
 _TOLD = ("y", "threshold", "censored", "lower", "upper")
 _FEWEST_ROWS = 50
@@ -30,6 +32,7 @@ def compare(
     *,
     threshold: Any = None,
     censored: Any = None,
+    event: Any = None,
     lower: Any = None,
     upper: Any = None,
     side: Side = "right",
@@ -42,7 +45,7 @@ def compare(
     n_jobs: int = 1,
     output: str | os.PathLike[str] | None = None,
     replace: bool = False,
-    progress: bool | None = None,
+    progress: bool | Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare all methods that apply to censored rows, and recommend one.
 
@@ -59,7 +62,10 @@ def compare(
     y, threshold, censored, lower, upper
         As in `fit`; each may also be the name of a column of X, which is then no feature. A row without
         y, or with a gap in `threshold` or `censored`, is left out, and a note says so. A gap in `lower` or
-        `upper` means no bound; in `threshold`, write ±inf for a row without one.
+        `upper` means no bound; in `threshold`, write ±inf for a row without one. Flags may be booleans, 1 and
+        0, or the words true, false, t, f, yes, no, y and n in any case.
+    event
+        The opposite of `censored`: true where y was seen. Give one of the two.
     side : {"right", "left", "both"}
         As in `CensoredQuantileRegressor`.
     features : sequence of str, optional
@@ -79,8 +85,9 @@ def compare(
         Keep finished fits in this folder, so that an interrupted comparison goes on where it was.
     replace : bool
         Replace another comparison in that folder.
-    progress : bool, optional
-        Show a progress bar. By default only in a terminal, when it takes long.
+    progress : bool or callable, optional
+        Show a progress bar. By default only in a terminal, when it takes long. A function is called with a
+        line of text for each finished method instead.
 
     Examples
     --------
@@ -95,11 +102,19 @@ def compare(
     """
     from unmet.runs import available_cores
 
-    columns = columns_of(X)
-    given = {"y": y, "threshold": threshold, "censored": censored, "lower": lower, "upper": upper}
-    told, used = read_target(given, columns, side)
-    rows, notes = choose_rows(told, len(next(iter(columns.values()))), max_rows, random_state)
-    told = {name: values[rows] for name, values in told.items()}
+    source = read_table(X, [name for name in (censored, event) if isinstance(name, str)])
+    columns = source.columns
+    given = {
+        "y": y,
+        "threshold": threshold,
+        "censored": censored,
+        "event": event,
+        "lower": lower,
+        "upper": upper,
+    }
+    all_told, used = read_target(given, columns, side)
+    rows, kept, notes = choose_rows(all_told, len(next(iter(columns.values()))), max_rows, random_state)
+    told = {name: values[rows] for name, values in all_told.items()}
     if "censored" in told:
         told["censored"] = told["censored"] == 1
     observed = observe(side=side, **told)
@@ -112,7 +127,7 @@ def compare(
     else:
         offered = {name: values[rows] for name, values in offered.items()}
     table = encode(offered, features)
-    hints = skewness_hint(observed.observed)
+    hints = logarithm_hint(table.X, observed)
     _check_size(observed, folds, quantiles)
     chosen, left_out = _applying(table, observed, None if methods is None else method_names(methods))
     levels = tuple(sorted({*(float(level) for level in quantiles)}))
@@ -140,7 +155,10 @@ def compare(
     if not found:
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
     lines = make_lines(found, "right" if "lower" in told else side)
-    name, sentence = recommend(lines, found)
+    name, sentence = recommend(
+        lines, found, None if methods is None else len({*left_out, *(method.name for method in chosen)})
+    )
+    compared = Used(X, source, given, all_told, side, kept, table.made_from)
     return Comparison(
         lines,
         name,
@@ -153,7 +171,7 @@ def compare(
         float(observed.censored.mean()),
         levels,
         folds,
-        fit_code(next(method for method in chosen if method.name == name), given, side),
+        fit_code(next(method for method in chosen if method.name == name), compared),
     )
 
 
@@ -164,7 +182,7 @@ def _features(
         return {name: values for name, values in columns.items() if name not in used}
     for name in features:
         if name not in columns:
-            raise ValueError(f"features: {name!r} is no column; there are {', '.join(columns)}")
+            raise ValueError(f"features: {name!r} {no_column(name, columns)}")
         if name in used:
             raise ValueError(f"features: {name!r} holds the target or its censoring: leave it out")
     return {name: columns[name] for name in features}
@@ -205,39 +223,62 @@ def _predict(
     jobs: int,
     output: str | os.PathLike[str] | None,
     replace: bool,
-    shown: bool | None,
+    shown: bool | Callable[[str], None] | None,
 ) -> Iterator[tuple[tuple[Method, int], Held]]:
     """Yield the predictions of every task; those that the folder holds are not made again."""
     from unmet.runs import progress, run_shards
 
-    with progress(len(tasks), "compare", "fits", shown=shown) as bar:
+    left = Counter(method.name for method, _ in tasks)
+    total = len(left)
+
+    def count(method: Method) -> None:
+        """Tell a caller who listens that all fits of a method are finished."""
+        left[method.name] -= 1
+        if not left[method.name]:
+            del left[method.name]
+            if callable(shown):
+                shown(f"{method.name} is finished, {total - len(left)} of {total}")
+
+    with progress(len(tasks), "compare", "fits", shown=False if callable(shown) else shown) as bar:
         if output is None:
             keys = list(tasks)
             for index, held in run_shards(predict_held, list(tasks.values()), jobs=jobs):
                 bar.advance()
+                count(keys[index][0])
                 yield keys[index], held
             return
         from unmet.comparison._kept import Kept
 
-        with Kept(output, _digest(tasks), replace) as kept:
+        with Kept(output, _source(tasks), replace) as kept:
             missing = []
             for key in tasks:
                 if (found := kept.find(*key)) is None:
                     missing.append(key)
                 else:
-                    bar.advance()
+                    bar.resume()
+                    count(key[0])
                     yield key, found
             for index, held in run_shards(predict_held, [tasks[key] for key in missing], jobs=jobs):
                 kept.keep(*missing[index], held)
                 bar.advance()
+                count(missing[index][0])
                 yield missing[index], held
 
 
-def _digest(tasks: dict[tuple[Method, int], Task]) -> str:
-    """Return one checksum of the rows, folds and levels that all tasks share."""
+def _source(tasks: dict[tuple[Method, int], Task]) -> dict[str, Any]:
+    """Return what all tasks share: words that say how a comparison differs from another, and a checksum."""
     some = next(iter(tasks.values()))
     found = hashlib.sha256(repr((some.levels, some.side, some.seed, some.X.shape)).encode())
     folds = [task.held for (method, _), task in tasks.items() if method is some.method]
     for part in (some.X, *folds, *(some.told[name] for name in _TOLD if name in some.told)):
         found.update(np.ascontiguousarray(part).tobytes())
-    return found.hexdigest()
+    return {
+        "target": " and ".join(name for name in _TOLD if name in some.told),
+        "rows": len(some.X),
+        "columns": some.X.shape[1],
+        "side": some.side,
+        "folds": len(folds),
+        "seed": some.seed,
+        "levels": ", ".join(f"{level:g}" for level in some.levels),
+        "compare": found.hexdigest(),
+    }

@@ -57,8 +57,8 @@ class Comparison:
     loss_name : str
         Which loss the lines hold.
     code : str
-        Lines to paste that fit the recommended method: `table` is your table, X its columns to predict from.
-        Empty if the columns tell nothing.
+        Lines to paste that prepare your frame `table` as it was compared, fit the recommended method and
+        predict; a file is read first. Empty if the columns tell nothing.
     """
 
     lines: tuple[Line, ...]
@@ -89,9 +89,13 @@ class Comparison:
 
     def about(self) -> str:
         """Return rows, censoring, columns and folds as words."""
-        how = "known to an interval" if self.loss_name == "log score" else "censored"
         columns = f"{len(self.columns)} column{'s' if len(self.columns) > 1 else ''}"
-        return f"{self.rows:,} rows, {self.censored:.0%} of them {how}, {columns}, {self.folds} folds"
+        return f"{self.rows_words()}, {columns}, {self.folds} folds"
+
+    def rows_words(self) -> str:
+        """Return rows and the share of them that is censored as words."""
+        how = "known to an interval" if self.loss_name == "log score" else "censored"
+        return f"{self.rows:,} rows, {self.censored:.0%} of them {how}"
 
     def loss_words(self) -> str:
         """Return which loss the lines hold, and over what it is taken."""
@@ -115,8 +119,8 @@ class Comparison:
         lists = {name: list(found[name]) for name in ("lines", "notes", "columns", "levels")}
         return {**found, **lists, "left_out": dict(self.left_out)}
 
-    def plot(self, ax: Any) -> Any:
-        """Draw the losses of all methods on an axis, and return it."""
+    def plot(self, ax: Any, name: str = "") -> Any:
+        """Draw the losses of all methods on an axis, and return it; the title begins with `name`."""
         from unmet.plotting import plot_comparison
 
         return plot_comparison(
@@ -126,6 +130,8 @@ class Comparison:
             error=[line.error for line in self.lines],
             recommended=self.recommended,
             loss_name=self.loss_name,
+            unidentified=[line.method for line in self.lines if line.note],
+            title=f"{name}{': ' if name else ''}{self.rows_words()}",
         )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -16,10 +17,10 @@ _FOLDER = "fits"
 class Kept:
     """The record of finished fits; see `unmet.runs.Steps`."""
 
-    def __init__(self, folder: str | os.PathLike[str], data: str, replace: bool) -> None:
+    def __init__(self, folder: str | os.PathLike[str], source: Mapping[str, Any], replace: bool) -> None:
         from unmet.runs import Steps
 
-        self.steps = Steps(folder, source={"compare": data}, replace=replace)
+        self.steps = Steps(folder, source=source, replace=replace)
 
     def __enter__(self) -> Self:
         self.steps.__enter__()

@@ -1,5 +1,6 @@
 """Names as people type them: any case, any dash, with or without commas."""
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -33,6 +34,19 @@ def split_names(text: str, known: Iterable[str], plain: Callable[[str], str] = s
                 parts = parts[end:]
                 break
     return [name for name in found if name]
+
+
+def no_column(name: str, columns: Iterable[str]) -> str:
+    """Return the rest of the sentence about a column that there is not.
+
+    >>> no_column("sodl", ["stock", "sold"])
+    "is no column; did you mean 'sold'? There are stock, sold"
+    """
+    columns = list(columns)
+    known = {column.casefold(): column for column in columns}
+    close = difflib.get_close_matches(name.casefold(), known, n=1)
+    there = f"did you mean {known[close[0]]!r}? There" if close else "there"
+    return f"is no column; {there} are {', '.join(columns)}"
 
 
 def method_names(asked: str | Sequence[str]) -> list[str]:

@@ -45,11 +45,14 @@ def _difference(one: Any, other: Any) -> tuple[float, float]:
     return float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each)))
 
 
-def recommend(lines: Sequence[Line], found: Mapping[Method, tuple[Measures, float, str]]) -> tuple[str, str]:
+def recommend(
+    lines: Sequence[Line], found: Mapping[Method, tuple[Measures, float, str]], asked: int | None = None
+) -> tuple[str, str]:
     """Return the name of the method to use, and the sentence that says so.
 
     It is the simplest method within one standard error of the lowest loss, without those of them that leave
-    quantiles open or that the log score rejects in favour of another of them.
+    quantiles open or that the log score rejects in favour of another of them. `asked` is the number of
+    methods that the caller named.
     """
     scores = {method.name: measures.log_scores for method, (measures, _, _) in found.items()}
     close = [line for line in lines if line.above_best <= line.error]
@@ -60,6 +63,11 @@ def recommend(lines: Sequence[Line], found: Mapping[Method, tuple[Measures, floa
     simpler = [line.method for line in simple[: simple.index(chosen)]]
     but = f". {rejected[simpler[0]]}" if simpler else ""
     best, others = lines[0], [line for line in lines if line.method != chosen.method]
+    if chosen.method == METHODS[0].name and not others:
+        words = (
+            "Only Kaplan–Meier was compared, which does not use the columns: compare it with another method"
+        )
+        return chosen.method, f"{words}."
     if chosen.method == METHODS[0].name:
         words = (
             "The columns tell nothing: no method is better than Kaplan–Meier of all rows by more than one "
@@ -84,7 +92,9 @@ def recommend(lines: Sequence[Line], found: Mapping[Method, tuple[Measures, floa
             f"{others[0].method} (standard error {number(others[0].error)})"
         )
     else:
-        words += "no other method applies"
+        words += {None: "no other method applies", 1: "you asked for no other method"}.get(
+            asked, "no other method that you asked for applies"
+        )
     return chosen.method, words + but + "." + _second_opinion(chosen, scores)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_MOST_SHOWN = 5
-_LEAST_SKEWNESS = 2.0
+from unmet.comparison._flags import read_flags
+from unmet.comparison._names import no_column
 
 
 def read_target(
@@ -15,19 +15,22 @@ def read_target(
 ) -> tuple[dict[str, NDArray[Any]], set[str]]:
     """Return what is known of the target, one entry per row, and the columns that hold it.
 
-    Gaps are NaN, in flags too; a gap in `lower` or `upper` is an open end.
+    Gaps are NaN, in flags too; a gap in `lower` or `upper` is an open end. `event`, the opposite of
+    `censored`, is returned as `censored`.
     """
+    if given.get("event") is not None and given.get("censored") is not None:
+        raise ValueError("event= and censored= say the same: give one")
     rows = len(next(iter(columns.values())))
     used: set[str] = set()
 
     def one(name: str, value: Any) -> NDArray[Any]:
         if isinstance(value, str):
             if value not in columns:
-                raise ValueError(f"{name}={value!r} is no column; there are {', '.join(columns)}")
+                raise ValueError(f"{name}={value!r} {no_column(value, columns)}")
             used.add(value)
             value = columns[value]
         found = np.asarray(value)
-        found = read_flags(found, name) if name == "censored" else _numbers(found, name)
+        found = read_flags(found, name) if name in ("censored", "event") else _numbers(found, name)
         return np.full(rows, found) if found.ndim == 0 else found
 
     told = {}
@@ -42,33 +45,12 @@ def read_target(
             raise ValueError(f"{name} must have one entry per row of X ({rows}), got {len(told[name])}")
     if "y" not in told and not {"lower", "upper"} <= set(told):
         raise ValueError("y must be given, or lower and upper")
+    if "event" in told:
+        told["censored"] = 1.0 - told.pop("event")
     for name, end in (("lower", -np.inf), ("upper", np.inf)):
         if name in told:
             told[name] = np.where(np.isnan(told[name]), end, told[name])
     return told, used
-
-
-def read_flags(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """Return 1 for true, 0 for false and NaN for a gap; anything else is shown and refused."""
-    try:
-        found = np.array([np.nan if value is None else value for value in values.ravel()], np.float64)
-        wrong = ~(np.isnan(found) | (found == 0) | (found == 1))
-    except (TypeError, ValueError):
-        wrong = np.array([not _is_flag(value) for value in values.ravel()])
-    if not wrong.any():
-        return found.reshape(values.shape)
-    distinct = list(dict.fromkeys(str(value) for value in values.ravel().tolist()))
-    more = ", …" if len(distinct) > _MOST_SHOWN else ""
-    first = int(np.argmax(wrong))
-    raise ValueError(
-        f"{name} must be true or false, or 1 or 0, in every row: found "
-        f"{', '.join(distinct[:_MOST_SHOWN])}{more}; first wrong at row {first}, counted from 0 "
-        f"({values.ravel()[first]})"
-    )
-
-
-def _is_flag(value: Any) -> bool:
-    return value is None or (not isinstance(value, str) and (value != value or value in (0, 1)))
 
 
 def _numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -96,8 +78,8 @@ def _is_number(text: str) -> bool:
 
 def choose_rows(
     told: Mapping[str, NDArray[Any]], rows: int, most: int, seed: int
-) -> tuple[NDArray[np.intp], list[str]]:
-    """Return the rows to use, those that tell all that is asked of them and at most so many; and notes."""
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], list[str]]:
+    """Return the rows to use, at most so many; which rows tell all that is asked of them; and notes."""
     notes = []
     known = np.ones(rows, bool)
 
@@ -121,7 +103,7 @@ def choose_rows(
     if len(found) > most:
         notes.append(f"Used: {most:,} of {len(found):,} rows, drawn at random.")
         found = np.sort(np.random.default_rng([seed, 1]).permutation(found)[:most])
-    return found, notes
+    return found, known, notes
 
 
 def _check_gaps(told: Mapping[str, NDArray[Any]], known: NDArray[np.bool_], gap: NDArray[np.bool_]) -> None:
@@ -134,18 +116,3 @@ def _check_gaps(told: Mapping[str, NDArray[Any]], known: NDArray[np.bool_], gap:
             "threshold is empty in every row that did not reach it: write the threshold into all rows, "
             "or give censored= instead, a flag in each row"
         )
-
-
-def skewness_hint(values: NDArray[np.float64]) -> list[str]:
-    """Return a hint to take logarithms, if they make positive values much less skewed."""
-    if not (values > 0).all():
-        return []
-    plain, logs = _skewness(values), _skewness(np.log(values))
-    if plain < _LEAST_SKEWNESS or abs(logs) > plain / 2:
-        return []
-    return ["Hint: y is positive and strongly skewed. Try log(y), and the log of its limits too."]
-
-
-def _skewness(values: NDArray[np.float64]) -> float:
-    centred, spread = values - values.mean(), values.std()
-    return float((centred**3).mean() / spread**3) if spread else 0.0

@@ -121,7 +121,7 @@ def _finish(home: Path, pieces: dict[str, tuple[Case, str]], jobs: int) -> None:
 
     def missing(files: list[str], log: Log) -> Iterator[tuple[str, bytes]]:
         with progress(len(pieces), "methods", "fits") as bar:
-            bar.advance(len(pieces) - len(files))
+            bar.resume(len(pieces) - len(files))
             shards = [pieces[file] for file in files]
             for index, found in run_shards(_run_piece, shards, jobs=workers):
                 yield files[index], json.dumps(found).encode()

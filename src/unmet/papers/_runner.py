@@ -24,7 +24,7 @@ def run_experiment(experiment: Experiment, folder: Path, *, jobs: int = 1) -> li
 
     def missing(keys: list[str], log: Log) -> Iterator[tuple[str, bytes]]:
         with progress(len(by_key), experiment.name, "blocks") as bar:
-            bar.advance(len(by_key) - len(keys))
+            bar.resume(len(by_key) - len(keys))
             # Together, ours come first: their programs take longest to compile, and others compile beside.
             for group in [keys[::-1]] if experiment.together else [[key] for key in keys]:
                 found = run_blocks(experiment, [by_key[key] for key in group], jobs=jobs)

@@ -26,12 +26,15 @@ def plot_comparison(
     error: Sequence[float],
     recommended: str,
     loss_name: str,
+    unidentified: Sequence[str] = (),
+    title: str = "",
 ) -> Axes:
     """Draw how far the loss of each method is above the lowest, and return the axis.
 
     Bars are one standard error of the difference. The recommended method is red; the methods within one
     standard error of the lowest loss are blue, the others grey. Where methods far away would squeeze the
-    close ones, the axis ends before them: an arrow with their number marks them.
+    close ones, the axis ends before them: an arrow with their number marks them. An arrow ends a bar that
+    leaves the axis, too. Methods in `unidentified`, which leave some quantiles open, have a hollow marker.
     """
     above, spread = np.asarray(above_best, float), np.asarray(error, float)
     if not len(methods) == above.size == spread.size:
@@ -39,8 +42,9 @@ def plot_comparison(
     end = _end(above, spread)
     for place, name in enumerate(methods):
         colour = VERMILION if name == recommended else BLUE if above[place] <= spread[place] else GREY
+        face = "white" if name in unidentified else colour
         if above[place] > end:
-            ax.plot(end, place, ">", color=colour, clip_on=False)
+            ax.plot(end, place, ">", color=colour, markerfacecolor=face, clip_on=False)
             ax.annotate(
                 f"{above[place]:.3g}",
                 (end, place),
@@ -51,18 +55,28 @@ def plot_comparison(
                 color=colour,
             )
         else:
-            ax.errorbar(above[place], place, xerr=spread[place], fmt="o", color=colour, capsize=3)
+            ax.errorbar(
+                above[place],
+                place,
+                xerr=spread[place],
+                fmt="o",
+                color=colour,
+                markerfacecolor=face,
+                capsize=3,
+            )
+            if above[place] + spread[place] > end:
+                ax.plot(end, place, ">", color=colour, clip_on=False)
     if np.isfinite(end):
         ax.set_xlim(left=min(0.0, float((above - spread)[above <= end].min())) - 0.03 * end, right=end)
     ax.set_yticks(range(len(methods)), methods)
     ax.invert_yaxis()
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
     ax.set_xlabel(f"{loss_name}, above the lowest (bars: one standard error)")
-    ax.set_title(
-        "Orange: recommended. Blue: within one standard error of the lowest. Grey: above.",
-        fontsize="medium",
-        loc="left",
-    )
+    caption = "Orange: recommended. Blue: within one standard error of the lowest. Grey: above."
+    if any(name in unidentified for name in methods):
+        caption += "\nHollow: leaves some quantiles open."
+    title = title.replace("$", r"\$")  # a name, not a formula
+    ax.set_title(f"{title}\n{caption}" if title else caption, fontsize="medium", loc="left")
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
     return ax

@@ -15,7 +15,7 @@ from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
 from unmet.runs._packing import pack_arrays, unpack_arrays
 from unmet.runs._parcels import Mailed, Parcel, Parcels
-from unmet.runs._progress import Progress, no_progress, progress
+from unmet.runs._progress import Progress, is_watched, no_progress, progress
 from unmet.runs._record import RunError
 from unmet.runs._shape import check_shape
 from unmet.runs._shards import (
@@ -66,6 +66,7 @@ __all__ = [
     "enable_compile_cache",
     "in_threads",
     "in_worker",
+    "is_watched",
     "keep_nothing",
     "keep_within",
     "limit_xla_threads",

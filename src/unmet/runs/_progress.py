@@ -58,12 +58,14 @@ class Progress:
     def __init__(self, total: int | None, label: str, unit: str, shown: bool | None) -> None:
         self.total = total
         self.done = 0
+        self._before = 0  # of those, finished by an earlier run
         self._label = label
         self._unit = unit
         self._shown = shown
         self._display: Any = None
         self._task: Any = None
         self._began = 0.0
+        self._last = 0.0  # when the last one was finished
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
         self._ended = False
@@ -73,6 +75,15 @@ class Progress:
         """Count `number` more as finished."""
         with self._lock:
             self.done += number
+            self._last = time.monotonic()
+            if self._display is not None:
+                self._display.update(self._task, completed=self.done)
+
+    def resume(self, number: int = 1) -> None:
+        """Count `number` as finished by an earlier run: they tell nothing of the speed of this one."""
+        with self._lock:
+            self.done += number
+            self._before += number
             if self._display is not None:
                 self._display.update(self._task, completed=self.done)
 
@@ -84,8 +95,8 @@ class Progress:
                 self._display.update(self._task, description=label)
 
     def __enter__(self) -> "Progress":
-        self._began = time.monotonic()
-        wanted = _watched() if self._shown is None else self._shown
+        self._began = self._last = time.monotonic()
+        wanted = is_watched() if self._shown is None else self._shown
         self._claimed = wanted and not in_worker() and _ONE_BAR.acquire(blocking=False)
         if self._claimed and self._shown:
             self._show()
@@ -121,18 +132,41 @@ class Progress:
                 display.start()
 
     def _rate(self) -> str:
-        seconds = time.monotonic() - self._began
-        if not self.done or seconds <= 0:
+        seconds, now = time.monotonic() - self._began, self.done - self._before
+        if not now or seconds <= 0:
             return ""
-        if seconds > 2 * self.done:
-            return f"{seconds / self.done:,.0f} s each"
-        return f"{self.done / seconds:,.1f} {self._unit}/s"
+        if seconds > 2 * now:
+            return f"{seconds / now:,.0f} s each"
+        return f"{now / seconds:,.1f} {self._unit}/s"
+
+    def _left(self) -> str:
+        """Return the time left, if all go on as those that were finished now; the time taken at the end."""
+        now = self.done - self._before
+        if self.total is None:
+            return ""
+        if self.done >= self.total:
+            return _clock(self._last - self._began)
+        if not now:
+            return "--:--"
+        each = (self._last - self._began) / now
+        return _clock(max(0.0, (self.total - self.done) * each - (time.monotonic() - self._last)))
 
     def _count(self) -> str:
         return f"{self.done:,}" + (f"/{self.total:,}" if self.total is not None else "") + f" {self._unit}"
 
 
-def _watched() -> bool:
+def _clock(seconds: float) -> str:
+    """Return minutes and seconds, and hours if there are any.
+
+    >>> _clock(75), _clock(3_675)
+    ('01:15', '1:01:15')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:d}:{minutes:02d}:{rest:02d}" if hours else f"{minutes:02d}:{rest:02d}"
+
+
+def is_watched() -> bool:
     """Return whether stderr is a terminal that can draw."""
     try:
         return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -142,22 +176,23 @@ def _watched() -> bool:
 
 def _rich_display(bar: Progress) -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, ProgressColumn, TextColumn
     from rich.progress import Progress as RichProgress
     from rich.table import Column
     from rich.text import Text
 
     class Words(ProgressColumn):
-        def __init__(self, words: Any) -> None:
+        def __init__(self, words: Any, style: str = "") -> None:
             super().__init__(Column(no_wrap=True))
-            self.words = words
+            self.words, self.style = words, style
 
         def render(self, task: Any) -> Text:
-            return Text(self.words())
+            return Text(self.words(), style=self.style)
 
     console = Console(stderr=True)
     label = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True))
-    left = TimeRemainingColumn(compact=True, elapsed_when_finished=True, table_column=Column(no_wrap=True))
+    # Not rich's own: it looks back 30 seconds, in which slow work finishes nothing.
+    left = Words(bar._left, "progress.remaining")
     # In a narrow terminal the bar shrinks, then goes, then the rate goes; words are never cut.
     total = bar.total or 0
     room = console.width - len(bar._label) - len(f"{total:,}/{total:,} {bar._unit}") - len(" 00:00:00 ")

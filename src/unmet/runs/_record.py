@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -150,6 +151,11 @@ def _is_file(value: Any) -> bool:
     return isinstance(value, Mapping) and set(value) == {"name", "sha256"}
 
 
+def _is_sum(value: Any) -> bool:
+    """Whether a value is a checksum, which tells people nothing."""
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
 def _by_content(value: Any) -> Any:
     if _is_file(value):
         return value["sha256"]
@@ -161,15 +167,28 @@ def _by_content(value: Any) -> Any:
     return value
 
 
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return in which settings two runs differ; nothing if their settings agree or are not the same ones.
+
+    >>> difference({"folds": 5, "seed": 0}, {"folds": 2, "seed": 0})
+    'folds 5 instead of 2'
+    """
+    if set(old) != set(new):
+        return ""
+    plain = [key for key, value in old.items() if isinstance(value, str | int | float) and not _is_sum(value)]
+    differing = [key for key in plain if old[key] != new[key]]
+    return shorten(", ".join(f"{key} {old[key]} instead of {new[key]}" for key in differing), 160)
+
+
 def in_words(source: Mapping[str, Any]) -> str:
-    """Return what a run was made from, as much as fits: of many names the first."""
+    """Return what a run was made from, as much as fits: of many names the first, and no checksums."""
 
     def words(value: Any) -> str:
         if isinstance(value, list):
             return f"{words(value[0])} and {len(value) - 1} more" if len(value) > 1 else words(value[0])
         return str(value["name"] if _is_file(value) else value)
 
-    parts = [f"{key} {words(value)}" for key, value in sorted(source.items()) if value]
+    parts = [f"{key} {words(value)}" for key, value in sorted(source.items()) if value and not _is_sum(value)]
     return shorten(", ".join(parts), 160, placeholder=" …") or "nothing"
 
 

@@ -22,6 +22,7 @@ from unmet.runs._record import (
     adds_files,
     append_line,
     describe_file,
+    difference,
     in_words,
     is_inside,
     load,
@@ -62,6 +63,9 @@ class Steps:
     ...     steps.run("panel", build, inputs=["a.csv"], settings={"by": "hour"}, outputs=["panel.parquet"])
     """
 
+    # Whether the last block of this program ended early and left finished steps to go on from.
+    left_unfinished = False
+
     def __init__(
         self, folder: str | os.PathLike[str], *, source: Mapping[str, Any], replace: bool = False
     ) -> None:
@@ -101,6 +105,7 @@ class Steps:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open = False
+        Steps.left_unfinished = error is not None and bool(self._record.steps)
         try:
             # After an error the journal is as good as the record, and the error is what matters.
             with contextlib.nullcontext() if error is None else contextlib.suppress(OSError):
@@ -204,10 +209,12 @@ class Steps:
             found.source = source  # written with the first step that is done anew
         elif not same_source(found.source, source):
             if not self._replace:
+                differs = difference(found.source, source)
                 other = " of other content" if in_words(found.source) == in_words(source) else ""
+                how = f"with {differs}" if differs else f"made from {in_words(found.source)}{other}"
                 raise RunError(
-                    f"{self._home} holds another run, made from {in_words(found.source)}{other}: choose "
-                    "another folder, or start over in this one with --replace"
+                    f"{self._home} holds another run, {how}: choose another folder, or start over in this "
+                    "one with --replace"
                 )
             self._build_in(beside, source)
             return

@@ -34,11 +34,16 @@ class AnyTable:
     columns : by name; times are naive.
     zones : time zone of the columns whose times had one; these are now UTC.
     source : what to call the table in an error.
+    path : the file it was read from; None if it was in memory.
+    separator, decimal : what separates columns and decimals in a CSV file.
     """
 
     columns: Columns
     zones: dict[str, str]
     source: str
+    path: Path | None = None
+    separator: str = ","
+    decimal: str = "."
 
 
 def read_any(data: Any, *, texts: Sequence[str] = ()) -> AnyTable:
@@ -100,7 +105,7 @@ def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
     if not path.name.lower().endswith(_ENDINGS):
         raise ValueError(f"{path} must be a CSV or Parquet file, ending in {', '.join(_ENDINGS)}")
     if path.name.lower().endswith(".parquet"):
-        return AnyTable(read_parquet(path, "Parquet file")[0], {}, str(path))
+        return AnyTable(read_parquet(path, "Parquet file")[0], {}, str(path), path)
     if not path.is_file():
         raise ValueError(f"{path} does not exist; check the path")
     with naming_extras():
@@ -112,7 +117,7 @@ def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
     with scratch(path) as con:
         try:
             found = {row[0]: row[1] for row in con.execute(f"DESCRIBE FROM read_csv({name})").fetchall()}
-            kept = ", ".join(f"{literal(one)}: 'VARCHAR'" for one in found if one in texts)
+            kept = ", ".join(f"{literal(one)}: 'VARCHAR'" for one in found if own_text(one) in texts)
             read = f"read_csv({name}{f', types = {{{kept}}}' if kept else ''})"
             zoned = [one for one, kind in found.items() if kind == "TIMESTAMP WITH TIME ZONE"]
             picked = [f"{identifier(one)}::TIMESTAMP AS {identifier(one)}" for one in zoned]
@@ -122,7 +127,7 @@ def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
             why = _odd_line(path, separator) or str(error).splitlines()[0]
             raise ValueError(f"{path} is not a regular CSV file: {why}") from None
     read_columns = {own_text(key): _texts(plain(values)) for key, values in columns.items()}
-    return AnyTable(read_columns, dict.fromkeys(zoned, "UTC"), str(path))
+    return AnyTable(read_columns, dict.fromkeys(zoned, "UTC"), str(path), path, separator, decimal)
 
 
 def _signs(path: Path) -> tuple[str, str]:
