@@ -160,7 +160,8 @@ def find_normal_ridge(settings: Settings, rows: int) -> float:
 def _activations(model: ModelSpec) -> int:
     """Return the number of floats that one row keeps alive in a training step."""
     network = model.network
-    steps = 1 if network.kind == "kernel" else network.sequence[0]
-    body = model.columns + sum(network.hidden) + 2 * network.units * steps
+    # An LSTM keeps the gates of every step, kernel features a cosine and a sine.
+    units = 2 * network.units if network.kind == "kernel" else 4 * network.units * network.sequence[0]
+    body = model.columns + sum(network.hidden) + units
     scale = sum(model.head.scale_hidden) if isinstance(model.head, LocationScale) else 0
     return body + scale + 3 * model.levels
