@@ -63,8 +63,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     that undersmooths.
 
     Portnoy and Peng–Huang fit the whole process from the lowest level upwards, so that an error at low levels
-    carries over to higher ones. All but Powell end where too much weight lies beyond the caps, Peng–Huang also
-    where fewer than p/2 + 1 uncensored rows are left above for p coefficients: higher levels are not
+    carries over to higher ones. All but Powell end where too much weight lies beyond the caps, Peng–Huang
+    also where fewer than p/2 + 1 uncensored rows are left above for p coefficients: higher levels are not
     identified, and `fit` warns if you asked for one. Left censoring is the mirror image, and there low levels
     are lost.
 
