@@ -5,19 +5,21 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import digamma, polygamma
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from unmet import BayesianCensoredQuantiles, LinearCensoredQuantiles, load
 from unmet.censoring import observe
 from unmet.estimators.bayes import _powell
-from unmet.estimators.bayes._augmented import _bounded
+from unmet.estimators.bayes._augmented import Posterior
 from unmet.estimators.bayes._correction import (
     augmented_information,
     corrected_covariance,
     powell_information,
 )
 from unmet.estimators.bayes._diagnostics import effective_draws, split_rhat
+from unmet.estimators.bayes._hamiltonian import sample
 from unmet.estimators.bayes._powell import powell_scales
 from unmet.estimators.bayes._rows import working_rows
 from unmet.losses import asymmetric_laplace_log_likelihood
@@ -146,19 +148,71 @@ def test_information_counts_rows_inside_their_limits_only(capped):
     np.testing.assert_allclose(two[0], np.diag([20.0, 63.0]))
 
 
-def test_bounded_laplace_numbers_stay_inside_and_have_the_right_mean():
-    random = np.random.default_rng(0)
-    low, high = np.array([-np.inf, 0.0, 900.0, -1.0]), np.array([-7.0, np.inf, np.inf, 1.0])
-    found = _bounded(random, np.full((1, 1), 0.5), np.tile(low, (40_000, 1)), np.tile(high, (40_000, 1)))
-    assert (found >= low).all()
-    assert (found <= high).all()
-    # Tails are exponential of mean 2.
-    np.testing.assert_allclose(found.mean(axis=0), [-9.0, 2.0, 902.0, 0.0], atol=0.05)
-    skewed = _bounded(
-        random, np.full((1, 1), 0.2), np.full((40_000, 1), -np.inf), np.full((40_000, 1), np.inf)
+def reached(z, theta):
+    return np.where(
+        z <= 0, theta * np.exp((1 - theta) * np.minimum(z, 0)), 1 - (1 - theta) * np.exp(-theta * z)
     )
-    assert (skewed < 0).mean() == pytest.approx(0.2, abs=0.01)
-    assert skewed.mean() == pytest.approx((1 - 2 * 0.2) / (0.2 * 0.8), abs=0.1)
+
+
+def test_the_posterior_of_bounded_rows_is_that_of_the_law():
+    """Rows that are seen, open above, open below and between bounds, on both sides of the quantile."""
+    seen = observe(
+        lower=[0.0, 1.0, -np.inf, 0.5, -2.0, -1.0, -np.inf, -0.4],
+        upper=[np.inf, 1.0, 0.2, 0.9, -1.5, 1.0, -3, -0.4],
+    )
+    rows, _ = working_rows(np.ones((8, 1)), seen, None, True)
+    posterior = Posterior.of(rows, np.array([0.3]), 2.5)
+
+    def value(beta, log_scale):
+        fitted, scale = rows.columns[:, 0] * beta, np.exp(log_scale)
+        low, high = (rows.lower - fitted) / scale, (rows.upper - fitted) / scale
+        exact = asymmetric_laplace_log_likelihood(rows.y / scale, fitted / scale, 0.3) - log_scale
+        with np.errstate(divide="ignore", over="ignore"):
+            between = np.log(reached(high, 0.3) - reached(low, 0.3))
+        own = np.where(rows.lower == rows.upper, exact, between).sum()
+        return own - 0.5 * (beta / 2.5) ** 2 - 0.01 * log_scale - 0.01 / scale
+
+    points = np.array([[0.1, -0.3], [-0.8, 0.4], [1.2, -1.0]])
+    found = posterior.density(points[None])[0]
+    expected = np.array([value(*point) for point in points])
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
+    slopes = posterior.gradient(points[None])[0]
+    for axis, step in enumerate(np.eye(2) * 1e-6):
+        ends = [posterior.density((points + sign * step)[None])[0] for sign in (1, -1)]
+        np.testing.assert_allclose(slopes[:, axis], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-5)
+
+
+def test_the_tail_of_a_hidden_row_keeps_its_digits():
+    far = observe(lower=[900.0, 900.0, 0.0], upper=[np.inf, 901.0, 0.0])
+    rows, _ = working_rows(np.ones((3, 1)), far, None, False)
+    posterior = Posterior.of(rows, np.array([0.5]), 2.5)
+    at = np.array([[[0.0, np.log(1e-4)]]])
+    assert np.isfinite(posterior.density(at)).all()
+    assert np.isfinite(posterior.gradient(at)).all()
+
+
+def test_hamiltonian_draws_have_the_moments_of_their_density():
+    """A normal law and a skewed one, log-gamma, whose moments are known."""
+    normal = np.array([[2.0, 0.9], [0.9, 1.0]])
+    inverse = np.linalg.inv(normal)
+
+    def density(at):
+        first = -0.5 * np.einsum("ci,ij,cj->c", at[0], inverse, at[0])
+        return np.stack([first, (3 * at[1] - np.exp(at[1])).sum(axis=-1)])
+
+    def gradient(at):
+        return np.stack([-at[0] @ inverse, 3 - np.exp(at[1])])
+
+    start, guess = np.zeros((2, 2)), np.tile(np.eye(2), (2, 1, 1))
+    draws = sample(density, gradient, start, guess, chains=4, draws=4_000, seed=0)
+    assert draws.shape == (4, 4_000, 2, 2)
+    pooled = draws.reshape(-1, 2, 2)
+    np.testing.assert_allclose(np.cov(pooled[:, 0].T), normal, atol=0.1)
+    np.testing.assert_allclose(pooled[:, 0].mean(axis=0), 0, atol=0.06)
+    np.testing.assert_allclose(pooled[:, 1].mean(axis=0), digamma(3), atol=0.03)
+    np.testing.assert_allclose(pooled[:, 1].var(axis=0), polygamma(1, 3), atol=0.03)
+    assert split_rhat(draws).max() < 1.01
+    assert effective_draws(draws).min() > 4_000
 
 
 def test_rhat_and_effective_draws_of_known_chains():
@@ -210,10 +264,6 @@ def test_a_row_of_weight_two_is_two_rows(capped):
         np.tile(X, (2, 1)), np.tile(y, 2), threshold=np.tile(told["threshold"], 2)
     )
     np.testing.assert_array_equal(weighted.samples_, twice.samples_)
-    with pytest.raises(ValueError, match="whole numbers for method='augmented'"):
-        BayesianCensoredQuantiles(**SMALL, method="augmented").fit(
-            X, y, sample_weight=np.full(40, 1.5), **told
-        )
 
 
 def test_the_summary_shows_both_errors(fitted):

@@ -138,3 +138,14 @@ def test_intervals_hold_what_they_promise(method):
         found = model.fit(X, y, censored=censored).summary(coverage=0.8)
         hits += found.lower[0, 1] <= 2 <= found.upper[0, 1]
     assert 41 <= hits <= 55
+
+
+def test_peng_huang_ends_while_rows_are_left_above():
+    """20 columns, 150 rows: fits at the last level stay near the data, which others leave by far."""
+    X, y, _, censored, _ = draw(150, columns=20, seed=3)
+    model = LinearCensoredQuantiles(method="peng-huang", quantiles=(0.25,)).fit(X, y, censored=censored)
+    fitted = model.predict_quantiles(X, model.levels_[-1:])[:, 0]
+    above = (y > fitted + 1e-9) & ~censored
+    assert 0.25 < model.levels_[-1] < 0.95
+    assert above.any()
+    assert np.abs(fitted - y.mean()).max() < 1.5 * np.ptp(y)

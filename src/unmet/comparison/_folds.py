@@ -60,7 +60,7 @@ def predict_held(task: Task) -> Held:
         except ValueError as error:
             return Held(nothing, 0.0, failure=str(error))
     lost = [str(one.message) for one in told if "not identified" in str(one.message)]
-    return Held(found, seconds, re.split(", because|, too many|:", lost[0])[0] if lost else "")
+    return Held(found, seconds, re.split(", because|, too few|:", lost[0])[0] if lost else "")
 
 
 def predict_reached(model: Any, X: Floats, levels: tuple[float, ...]) -> Floats:

@@ -12,8 +12,8 @@ from unmet.censoring import Distribution, Observed, kaplan_meier
 
 Floats = NDArray[np.float64]
 LEVELS = (0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
-# Powell's search and draws of coefficients take minutes beyond this many rows.
-_MOST_POWELL, _MOST_DRAWN = 10_000, 2_000
+# Powell's search and draws of coefficients, at all levels and in all folds, take minutes beyond so many rows.
+_MOST_ROWS = 10_000
 # Neighbourhoods are wide in more columns.
 _MOST_LOCAL = 3
 _ONE_SIDED = (
@@ -98,8 +98,8 @@ def why_not(method: Method, X: Floats, observed: Observed) -> str | None:
         return _NEEDS_THRESHOLDS
     if exact in ("peng-huang", "powell", "wang-wang") and kind == "none":
         return "is Portnoy's method where nothing is censored"
-    if exact == "powell" and len(observed) > _MOST_POWELL:
-        return f"takes minutes beyond {_MOST_POWELL:,} rows; name it to compare it all the same"
+    if exact == "powell" and len(observed) > _MOST_ROWS:
+        return f"takes minutes beyond {_MOST_ROWS:,} rows; name it to compare it all the same"
     if exact in ("portnoy", "peng-huang", "wang-wang") and two_sided:
         return same_side
     if exact == "wang-wang" and (wide := _continuous(X)) > _MOST_CONTINUOUS:
@@ -115,8 +115,8 @@ def _why_not_drawn(working: str, observed: Observed) -> str | None:
         return "is Portnoy's method, with draws, where nothing is censored"
     if working == "powell" and observed.kind in ("flags", "intervals"):
         return _NEEDS_THRESHOLDS
-    if len(observed) > _MOST_DRAWN:
-        return f"takes minutes beyond {_MOST_DRAWN:,} rows; name it to compare it all the same"
+    if len(observed) > _MOST_ROWS:
+        return f"takes minutes beyond {_MOST_ROWS:,} rows; name it to compare it all the same"
     if working == "powell" and find_spec("blackjax") is None:
         return "needs BlackJAX: pip install 'unmet[bayes]'"
     return None

@@ -1,18 +1,20 @@
-"""The asymmetric Laplace likelihood by Gibbs sampling: unseen values are drawn along with everything else."""
+"""The asymmetric Laplace likelihood of values that are seen, or known to lie between bounds, sampled."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.estimators.bayes._correction import augmented_information
+from unmet.estimators.bayes._hamiltonian import sample
 from unmet.estimators.bayes._rows import Working
 
 Floats = NDArray[np.float64]
 
-WARM_UP = 500
-# Residuals nearer than this to zero count as this far: the mean of their inverse Gaussian has no limit.
-_NEAREST = 1e-6
-_SMALLEST = 1e-12
 # The inverse-gamma prior of the scale, nearly flat.
 _SHAPE, _RATE = 0.01, 0.01
+# Steps of the search for the mode, and how often a step that leads down is halved.
+_SEARCH, _HALVINGS = 30, 6
 
 
 def sample_augmented(
@@ -20,69 +22,176 @@ def sample_augmented(
 ) -> tuple[Floats, Floats]:
     """Return draws (chains, draws, K, r) of β and (chains, draws, K) of σ.
 
-    y* = x'β + a v + τ √(σ v) z with z normal and v exponential of mean σ, where a = (1 − 2θ)/(θ(1 − θ)) and
-    τ² = 2/(θ(1 − θ)), has the asymmetric Laplace law with quantile x'β. Each round draws the latent
-    y* of rows that are only bounded and σ (inverse gamma), both without v, which mixes better than with it;
-    then 1/v (inverse Gaussian) and β (normal). All levels and chains go side by side.
+    y* has the asymmetric Laplace law with quantile x'β and scale σ. Drawing the unseen y* along with β and σ
+    (Yu and Stander) or a mixture for each row (Kozumi and Kobayashi) gives the same posterior as summing over
+    them, which is done here in closed form: an open row counts by the logarithm of the probability beyond its
+    bounds. Chains then move in few dimensions and hardly remember where they were.
 
     References
     ----------
-    Kozumi & Kobayashi (2011), Gibbs sampling methods for Bayesian quantile regression, J. Stat. Comput.
-    Simul. 81.
+    Yu & Stander (2007), Bayesian analysis of a Tobit quantile regression model, J. Econometrics 137. Kozumi &
+    Kobayashi (2011), Gibbs sampling methods for Bayesian quantile regression, J. Stat. Comput. Simul. 81.
     """
-    random = np.random.default_rng(seed)
-    repeats = rows.weights.astype(int)
-    x = np.repeat(rows.columns, repeats, axis=0)
-    y, lower, upper = (np.repeat(part, repeats) for part in (rows.y, rows.lower, rows.upper))
-    hidden = np.flatnonzero(lower < upper)
-    count, columns = x.shape
-    shape = (len(levels), chains)
-    theta = levels[:, None, None]
-    lean, wide = (1 - 2 * theta) / (theta * (1 - theta)), 2 / (theta * (1 - theta))
-    beta = np.broadcast_to(x.T @ y / count, (*shape, columns)) + 0.1 * random.normal(size=(*shape, columns))
-    sigma = np.full((*shape, 1), 0.3)
-    latent = np.broadcast_to(y, (*shape, count)).copy()
-    kept = np.empty((draws, *shape, columns))
-    scales = np.empty((draws, *shape))
-    for number in range(WARM_UP + draws):
-        if len(hidden):
-            middle = beta @ x[hidden].T
-            low, high = (lower[hidden] - middle) / sigma, (upper[hidden] - middle) / sigma
-            latent[..., hidden] = middle + sigma * _bounded(random, theta, low, high)
-        away = latent - beta @ x.T
-        loss = np.maximum(theta * away, (theta - 1) * away).sum(axis=-1, keepdims=True)
-        sigma = (_RATE + loss) / random.gamma(_SHAPE + count, size=loss.shape)
-        first = np.maximum(np.square(away), _NEAREST**2) / (wide * sigma)
-        second = np.broadcast_to(2 / sigma + np.square(lean) / (wide * sigma), first.shape)
-        v = 1 / np.maximum(random.wald(np.sqrt(second / first), second), _SMALLEST)
-        precision = 1 / (wide * sigma * v)
-        products = np.einsum("kcn,ni,nj->kcij", precision, x, x, optimize=True)
-        products += np.eye(columns) / prior_scale**2
-        root = np.linalg.cholesky(products)
-        target = ((latent - lean * v) * precision) @ x
-        half = np.linalg.solve(root, target[..., None])[..., 0] + random.normal(size=target.shape)
-        beta = np.linalg.solve(np.swapaxes(root, -1, -2), half[..., None])[..., 0]
-        if number >= WARM_UP:
-            kept[number - WARM_UP], scales[number - WARM_UP] = beta, sigma[..., 0]
-    return kept.transpose(2, 0, 1, 3), scales.transpose(2, 0, 1)
+    posterior = Posterior.of(rows, levels, prior_scale)
+    middle, covariance = _mode(posterior, rows, levels)
+    found = sample(
+        posterior.density, posterior.gradient, middle, covariance, chains=chains, draws=draws, seed=seed
+    )
+    return found[..., :-1], np.exp(found[..., -1])
 
 
-def _bounded(random: np.random.Generator, theta: Floats, low: Floats, high: Floats) -> Floats:
-    """Return standard asymmetric Laplace numbers between bounds, by the distribution function.
+@dataclass(frozen=True)
+class Part:
+    """Rows of one kind: `bounds` holds their values, their one bound, or both."""
+
+    x: Floats  # (n, r)
+    bounds: Floats  # (n,) or (2, n)
+    weight: Floats  # (n,)
+
+    @classmethod
+    def of(cls, rows: Working, which: NDArray[np.bool_], bounds: Floats) -> "Part":
+        return cls(rows.columns[which], bounds[..., which], rows.weights[which])
+
+    def away(self, at: Floats) -> tuple[Floats, Floats]:
+        """Return (bounds − x'β)/σ and σ for positions (K, chains, r + 1)."""
+        scale = np.exp(at[..., -1:])
+        bounds = self.bounds if self.bounds.ndim == 1 else self.bounds[:, None, None]
+        return (bounds - at[..., :-1] @ self.x.T) / scale, scale
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The log-posterior of (β, log σ) at K levels, up to a constant, and its gradient."""
+
+    seen: Part
+    above: Part  # known to lie above a bound
+    below: Part
+    between: Part
+    theta: Floats  # (K, 1, 1)
+    prior_scale: float
+
+    @classmethod
+    def of(cls, rows: Working, levels: Floats, prior_scale: float) -> "Posterior":
+        seen = rows.lower == rows.upper
+        above, below = np.isposinf(rows.upper), np.isneginf(rows.lower)
+        return cls(
+            Part.of(rows, seen, rows.y),
+            Part.of(rows, above & ~below, rows.lower),
+            Part.of(rows, below & ~above, rows.upper),
+            Part.of(rows, ~(seen | above | below), np.stack([rows.lower, rows.upper])),
+            levels[:, None, None],
+            prior_scale,
+        )
+
+    def density(self, at: Floats) -> Floats:
+        """Return values (K, chains) at positions (K, chains, r + 1)."""
+        log_scale, theta = at[..., -1], self.theta
+        total = -0.5 * np.square(at[..., :-1] / self.prior_scale).sum(axis=-1)
+        total -= _SHAPE * log_scale + _RATE * np.exp(-log_scale)
+        away, _ = self.seen.away(at)
+        total -= np.maximum(theta * away, (theta - 1) * away) @ self.seen.weight
+        total -= self.seen.weight.sum() * log_scale
+        if len(self.above.weight):
+            total += _log_beyond(self.above.away(at)[0], theta) @ self.above.weight
+        if len(self.below.weight):
+            total += _log_beyond(-self.below.away(at)[0], 1 - theta) @ self.below.weight
+        if len(self.between.weight):
+            low, high = self.between.away(at)[0]
+            total += _between(low, high, theta)[0] @ self.between.weight
+        return total
+
+    def gradient(self, at: Floats) -> Floats:
+        """Return gradients (K, chains, r + 1) at such positions."""
+        theta = self.theta
+        found = np.empty_like(at)
+        found[..., :-1] = -at[..., :-1] / self.prior_scale**2
+        found[..., -1] = -_SHAPE + _RATE * np.exp(-at[..., -1]) - self.seen.weight.sum()
+        away, scale = self.seen.away(at)
+        self._add(found, self.seen, away, (away < 0) - theta, scale)
+        if len(self.above.weight):
+            away, scale = self.above.away(at)
+            self._add(found, self.above, away, _slope_beyond(away, theta), scale)
+        if len(self.below.weight):
+            away, scale = self.below.away(at)
+            self._add(found, self.below, away, -_slope_beyond(-away, 1 - theta), scale)
+        if len(self.between.weight):
+            (low, high), scale = self.between.away(at)
+            _, first, second = _between(low, high, theta)
+            self._add(found, self.between, low, first, scale)
+            self._add(found, self.between, high, second, scale)
+        return found
+
+    @staticmethod
+    def _add(found: Floats, part: Part, away: Floats, slope: Floats, scale: Floats) -> None:
+        """Add what rows contribute whose log-likelihood has this slope in z = (bound − x'β)/σ."""
+        slope = slope * part.weight
+        found[..., :-1] -= slope @ part.x / scale
+        found[..., -1] -= np.einsum("kcn,kcn->kc", slope, away)
+
+
+def _log_beyond(z: Floats, theta: Floats) -> Floats:
+    """Return log(1 − F(z)) of the standard asymmetric Laplace law."""
+    return np.log1p(-theta * np.exp((1 - theta) * np.minimum(z, 0.0))) - theta * np.maximum(z, 0.0)
+
+
+def _slope_beyond(z: Floats, theta: Floats) -> Floats:
+    low = np.exp((1 - theta) * np.minimum(z, 0.0))
+    return -theta * (1 - theta) * low / (1 - theta * low)
+
+
+def _between(low: Floats, high: Floats, theta: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return log(F(high) − F(low)) and its slopes in both.
 
     Bounds above zero are mirrored first: in the lower tail the function θ exp((1 − θ) z) keeps its digits.
     """
     flip = low > 0
     own = np.where(flip, 1 - theta, theta)
     low, high = np.where(flip, -high, low), np.where(flip, -low, high)
-    at, top = _reached(low, own), _reached(high, own)
-    share = np.clip(at + random.uniform(size=low.shape) * (top - at), 1e-300, 1 - 1e-16)
-    below = share <= own
-    found = np.where(below, np.log(share / own) / (1 - own), -np.log((1 - share) / (1 - own)) / own)
-    found = np.clip(found, low, high)
-    return np.where(flip, -found, found)
+    tail = high <= 0
+    # In units of the value at the upper bound, if that lies in the tail.
+    unit = np.where(tail, high, 0.0)
+    at = own * np.exp((1 - own) * (low - unit))
+    rest = (1 - own) * np.exp(-own * np.maximum(high, 0.0))
+    share = np.where(tail, own, 1 - rest) - at
+    value = np.log(share) + (1 - own) * unit
+    first, second = -(1 - own) * at / share, np.where(tail, (1 - own) * own, own * rest) / share
+    return value, np.where(flip, -second, first), np.where(flip, -first, second)
 
 
-def _reached(z: Floats, theta: Floats) -> Floats:
-    low = theta * np.exp((1 - theta) * np.minimum(z, 0.0))
-    return np.where(z <= 0, low, 1 - (1 - theta) * np.exp(-theta * np.maximum(z, 0.0)))
+def _mode(posterior: Posterior, rows: Working, levels: Floats) -> tuple[Floats, Floats]:
+    """Return positions (K, r + 1) near the mode, and the inverse information there, by steps of BHHH.
+
+    References
+    ----------
+    Berndt, Hall, Hall & Hausman (1974), Estimation and inference in nonlinear structural models, Ann. Econ.
+    Soc. Meas. 3.
+    """
+    count, size = len(levels), rows.columns.shape[1]
+    at = np.zeros((count, 1, size + 1))
+    at[..., :-1] = rows.weights * rows.y @ rows.columns / rows.weights.sum()
+    at[..., -1] = np.log(0.3)
+    height = posterior.density(at)
+    for _ in range(_SEARCH):
+        covariance = _inverse_information(posterior, rows, levels, at[:, 0])
+        step = np.einsum("kij,kcj->kci", covariance, posterior.gradient(at))
+        # A long way off the score tells the direction only.
+        step /= np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True))
+        open_ = np.ones(height.shape, bool)
+        for halving in range(_HALVINGS):
+            new = at + step * 0.5**halving
+            reached = posterior.density(new)
+            better = open_ & (reached > height)
+            at, height = np.where(better[..., None], new, at), np.where(better, reached, height)
+            open_ &= ~better
+        if open_.all():
+            break
+    return at[:, 0], _inverse_information(posterior, rows, levels, at[:, 0])
+
+
+def _inverse_information(posterior: Posterior, rows: Working, levels: Floats, at: Floats) -> Floats:
+    size = rows.columns.shape[1]
+    found = np.zeros((len(levels), size + 1, size + 1))
+    found[:, :-1, :-1] = augmented_information(rows, levels, np.exp(at[:, -1]), at[:, :-1])
+    found[:, :-1, :-1] += np.eye(size) / posterior.prior_scale**2
+    found[:, -1, -1] = posterior.seen.weight.sum()
+    return np.linalg.inv(found)

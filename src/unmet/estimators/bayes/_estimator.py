@@ -1,7 +1,7 @@
 """Bayesian linear censored quantile regression: posterior draws of coefficients, and valid intervals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -46,7 +46,7 @@ class BayesianCensoredQuantiles(CensoredRegressor):
     method       needs                        working likelihood
     ===========  ===========================  ==============================================================
     "powell"     the threshold of every row   exp(−Σ ρ_θ((y − min(cap, x'β))/σ)), σ fixed at the mean loss
-    "augmented"  which rows are censored      y* asymmetric Laplace around x'β, unseen y* drawn beyond
+    "augmented"  which rows are censored      y* asymmetric Laplace around x'β, unseen y* anywhere beyond
                                               their bounds, σ drawn too
     ===========  ===========================  ==============================================================
 
@@ -65,9 +65,9 @@ class BayesianCensoredQuantiles(CensoredRegressor):
     the prior.
     Each level is fitted by itself, so that quantiles may cross.
 
-    Cost: "powell" compiles for some seconds, once for each shape; a draw takes some n p operations times
-    about ten, all chains and levels side by side. 4,000 draws of 500 rows and 3 levels take two seconds.
-    "augmented" takes about as long, and n p² per draw.
+    Cost: "powell" compiles for some seconds, once for each shape. A draw takes 10 to 60 products of all rows
+    with the coefficients, "augmented" about 3 to 15. 1,000 draws of 10,000 rows and 3 levels, from 2 chains,
+    take 2 seconds with two columns and 8 with twenty; 2,000 draws of "augmented" take the same.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class BayesianCensoredQuantiles(CensoredRegressor):
         else:
             from unmet.estimators.bayes._augmented import sample_augmented
 
-            drawn, sigma = sample_augmented(_whole(rows), inner, seed=seed, **given)
+            drawn, sigma = sample_augmented(rows, inner, seed=seed, **given)
             scales = sigma.mean(axis=(0, 1))
             middle = rows.working(np.median(rows.restore(drawn), axis=(0, 1)), X[index])
             information = augmented_information(rows, inner, scales, middle)
@@ -283,14 +283,3 @@ def _pooled(drawn: Floats) -> Floats:
     """Return draws (K, chains × draws, r) of all chains together."""
     every = drawn.reshape(-1, *drawn.shape[2:])
     return np.moveaxis(every, 0, 1)
-
-
-def _whole(rows: Working) -> Working:
-    """Return the rows with whole numbers as weights, or raise."""
-    counts = np.rint(rows.weights)
-    if np.abs(counts - rows.weights).max() > 1e-6 * counts.max():
-        raise ValueError(
-            "sample_weight must hold whole numbers for method='augmented', which repeats rows: round them, "
-            "or use method='powell'"
-        )
-    return replace(rows, weights=counts)

@@ -1,4 +1,4 @@
-"""Powell's loss as a log-density, sampled by BlackJAX: all levels and chains in one compiled program."""
+"""Powell's loss as a log-density, sampled by BlackJAX: all chains of a level side by side."""
 
 from functools import cache
 from typing import Any
@@ -129,10 +129,12 @@ def _program(levels: int, chains: int) -> Any:
     kernel = blackjax.nuts.build_kernel()
     begin, update, _ = dual_averaging_adaptation(_ACCEPTED)
 
-    def density(z: Any, theta: Any, scale: Any, middle: Any, spread: Any, prior: Any, data: Any) -> Any:
+    def losses(beta: Any, theta: Any, data: Any) -> Any:
+        return doubly_censored_tilted_loss(data["y"], data["x"] @ beta, theta, data["floor"], data["cap"])
+
+    def density(z, at, theta, scale, middle, spread, prior, data):  # type: ignore[no-untyped-def]
         beta = middle + spread @ z
-        loss = doubly_censored_tilted_loss(data["y"], data["x"] @ beta, theta, data["floor"], data["cap"])
-        at = doubly_censored_tilted_loss(data["y"], data["x"] @ middle, theta, data["floor"], data["cap"])
+        loss = losses(beta, theta, data)
         # The difference from the middle, row by row, loses no digits of a large sum.
         used = jnp.any(data["x"] != 0, axis=0)
         padding = jnp.sum(jnp.where(used, 0.0, jnp.square(z)))
@@ -140,8 +142,10 @@ def _program(levels: int, chains: int) -> Any:
         return -(data["weight"] @ (loss - at)) / scale - 0.5 * (own + padding)
 
     def chain(keys, z, tuned, adapt, theta, scale, middle, spread, prior, data):  # type: ignore[no-untyped-def]
+        at = losses(middle, theta, data)
+
         def target(z: Any) -> Any:
-            return density(z, theta, scale, middle, spread, prior, data)
+            return density(z, at, theta, scale, middle, spread, prior, data)
 
         mass = jnp.ones_like(z)
 
@@ -159,8 +163,13 @@ def _program(levels: int, chains: int) -> Any:
 
     def every(keys, z, tuned, adapt, thetas, scales, middles, spreads, prior, data):  # type: ignore[no-untyped-def]
         inner = jax.vmap(chain, (0, 0, 0, None, None, None, None, None, None, None))
-        outer = jax.vmap(inner, (0, 0, 0, None, 0, 0, 0, 0, None, None))
-        return outer(keys, z, tuned, adapt, thetas, scales, middles, spreads, prior, data)
+
+        def level(own: Any) -> Any:
+            keys, z, tuned, theta, scale, middle, spread = own
+            return inner(keys, z, tuned, adapt, theta, scale, middle, spread, prior, data)
+
+        # One level after the other: side by side, all would wait for the one with the longest paths.
+        return jax.lax.map(level, (keys, z, tuned, thetas, scales, middles, spreads))
 
     compiled = jax.jit(every)
 

@@ -63,9 +63,10 @@ class LinearCensoredQuantiles(CensoredRegressor):
     that undersmooths.
 
     Portnoy and Peng–Huang fit the whole process from the lowest level upwards, so that an error at low levels
-    carries over to higher ones. All but Powell end where too much weight lies beyond the caps: higher levels
-    are not identified, and `fit` warns if you asked for one. Left censoring is the mirror image, and there
-    low levels are lost.
+    carries over to higher ones. All but Powell end where too much weight lies beyond the caps, Peng–Huang
+    also where fewer than p/2 + 1 uncensored rows are left above for p coefficients: higher levels are not
+    identified, and `fit` warns if you asked for one. Left censoring is the mirror image, and there low levels
+    are lost.
 
     Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
     grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
@@ -165,7 +166,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         kept = [number for number, level in enumerate(reached) if level in asked]
         if not kept:
             raise ValueError(
-                f"no level is identified: too many rows are censored for method={self.method!r}; use more "
+                f"no level is identified: too few rows are uncensored for method={self.method!r}; use more "
                 "rows, or fit lower levels (higher ones for side='left')"
             )
         found = tuple(reached[number] for number in kept)
@@ -323,7 +324,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         if lost:
             end = f"above {levels[-1]:g}" if self.side_ == "right" else f"below {levels[0]:g}"
             warn_user(
-                f"quantiles {end} are not identified, too many rows are censored there: no answer for {lost}"
+                f"quantiles {end} are not identified, too few uncensored rows lie there: no answer for {lost}"
             )
 
 

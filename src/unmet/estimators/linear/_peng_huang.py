@@ -16,6 +16,10 @@ def peng_huang(problem: Problem, weights: Floats, start: Rows) -> Path:
     A row that is fitted exactly is partly passed: it stays at risk by its share in the dual solution, so that
     the equation holds exactly at every level.
 
+    A process ends where the next level has no finite solution, or, if rows are censored, where the uncensored
+    rows above it weigh less than p/2 + 1. The p rows that a plane fits exactly lie above it by half their
+    weight on average: with less it has no other row above it, and nothing holds its slopes.
+
     Parameters
     ----------
     weights : array (R, n), positive
@@ -27,6 +31,7 @@ def peng_huang(problem: Problem, weights: Floats, start: Rows) -> Path:
     Koenker (2008), Censored quantile regression redux, J. Stat. Softw. 27(6).
     """
     X, y, rows = problem.X, problem.y, np.flatnonzero(~problem.censored)
+    least = X.shape[1] / 2 + 1 if problem.censored.any() else 0.0
     path = Path(len(weights), len(problem.levels), X.shape[1])
     seen_X, seen_y = X[rows], y[rows]
     who = np.arange(len(weights))
@@ -40,7 +45,9 @@ def peng_huang(problem: Problem, weights: Floats, start: Rows) -> Path:
         hazard += step
         target = target - step * (at_risk @ X)
         found = solve(seen_X, seen_y, upper, target, basis)
-        going = found.bounded
+        above = np.where(found.residuals > 0, upper, 0.0)
+        np.put_along_axis(above, found.basis, np.clip(found.shares, 0.0, np.inf), axis=1)
+        going = found.bounded & (above.sum(axis=1) >= least)
         if not going.all():
             who, weights, upper, target = who[going], weights[going], upper[going], target[going]
             if not len(who):
@@ -48,7 +55,5 @@ def peng_huang(problem: Problem, weights: Floats, start: Rows) -> Path:
         basis = found.basis[going]
         path.bases[who, number], path.reached[who, number] = rows[basis], True
         at_risk = weights * (y >= found.coefficients[going] @ X.T)
-        above = np.where(found.residuals[going] > 0, upper, 0.0)
-        np.put_along_axis(above, basis, np.clip(found.shares[going], 0.0, np.inf), axis=1)
-        at_risk[:, rows] = above
+        at_risk[:, rows] = above[going]
     return path

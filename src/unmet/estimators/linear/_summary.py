@@ -90,7 +90,7 @@ def _text(model: Any, levels: Any, columns: Any, coverage: float, tables: Any) -
     for number, level in enumerate(levels):
         lines += ["", f"quantile {level:g}"]
         if np.isnan(found[number]).any():
-            lines.append("  not identified: too many rows are censored there")
+            lines.append("  not identified: too few uncensored rows lie there")
             continue
         lines.append(f"  {'':{wide}}  {'coefficient':>12}  {'std. error':>12}  {percent:>27}")
         for name, value, error, low, high in zip(
