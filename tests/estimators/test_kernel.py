@@ -1,11 +1,14 @@
 """network="kernel": the features are those of a Gaussian kernel, and fits keep every promise of a network."""
 
+import re
+
+import jax
 import numpy as np
 import pytest
 
 from unmet import CensoredQuantileRegressor, fit_many, load
 from unmet.networks import Kernel
-from unmet.networks._kernel import frequencies
+from unmet.networks._kernel import circle, frequencies
 
 LEVELS = (0.25, 0.5)
 
@@ -40,6 +43,16 @@ def test_products_of_features_are_the_gaussian_kernel(columns):
 def test_frequencies_of_a_column_do_not_depend_on_the_others():
     np.testing.assert_array_equal(frequencies(16, 40)[:, :3], frequencies(16, 3))
     assert np.abs(np.corrcoef(frequencies(128, 16).T) - np.eye(16)).max() < 0.5
+
+
+def test_cosines_and_sines_are_right_and_do_not_take_a_number_at_a_time():
+    angle = np.linspace(-60, 60, 100_001, dtype=np.float32)
+    exact = np.cos(angle.astype(np.float64)), np.sin(angle.astype(np.float64))
+    for found, right in zip(circle(angle), exact):
+        np.testing.assert_allclose(found, right, atol=1e-5)
+    (cosine, sine), change = jax.jvp(circle, (angle,), (np.ones_like(angle),))
+    np.testing.assert_array_equal(change, (-sine, cosine))
+    assert not re.search(r"\b(cos|sin)\b", str(jax.make_jaxpr(jax.grad(lambda x: circle(x)[0]))(1.0)))
 
 
 def test_a_curve_is_followed_where_a_line_cannot(curve, fitted):

@@ -3,6 +3,7 @@
 from functools import cache
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -34,7 +35,38 @@ class Kernel(eqx.Module):
         x = drop(x, self.dropout, key)
         waves = frequencies(self.count, len(x)) @ (x * jnp.exp(-self.log_bandwidth)[:, None])
         share = np.float32(1 / np.sqrt(self.count))
-        return self.layers[-1](jnp.concatenate([x, share * jnp.cos(waves), share * jnp.sin(waves)]))
+        cosine, sine = circle(waves)
+        return self.layers[-1](jnp.concatenate([x, share * cosine, share * sine]))
+
+
+# Powers of r² in cos 2πr and (sin 2πr)/r, least worst on |r| ≤ 1/2.
+_COSINE = (0.999999989, -19.7392045, 64.939119, -85.4501656, 60.1678317, -25.9683133, 6.52961037)
+_SINE = (6.28318527, -41.3416971, 81.6050246, -76.701551, 42.0161649, -14.8686084, 3.19969071)
+
+
+@jax.custom_jvp
+def circle(angle: Array) -> tuple[Array, Array]:
+    """Return cosine and sine, within 1e-5 for angles up to ten turns, by polynomials.
+
+    XLA's own take a number at a time, and most of the time of a fit.
+    """
+    turns = angle * np.float32(0.5 / np.pi)
+    turns -= jnp.round(turns)
+    square = jnp.square(turns)
+    return _polynomial(_COSINE, square), turns * _polynomial(_SINE, square)
+
+
+@circle.defjvp
+def _circle_jvp(angle: tuple[Array], change: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    cosine, sine = circle(*angle)
+    return (cosine, sine), (-sine * change[0], cosine * change[0])
+
+
+def _polynomial(powers: tuple[float, ...], x: Array) -> Array:
+    found = jnp.full_like(x, powers[-1])
+    for power in powers[-2::-1]:
+        found = found * x + np.float32(power)
+    return found
 
 
 @cache

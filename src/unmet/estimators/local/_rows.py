@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 Floats = NDArray[np.float64]
 
 # Numbers that one block of points keeps alive in one array: it should stay in a core's cache.
-_BLOCK = 2**17
+_BLOCK = 2**15
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +41,19 @@ def neighbours(rows: Rows, points: Floats, span: float) -> Iterator[tuple[slice,
     """Yield the neighbours of blocks of points: the nearest `span` of all rows, in standardised columns.
 
     The kernel is Epanechnikov's, 1 − u², with u the distance in units of a bandwidth that ends just beyond
-    the last neighbour.
+    the last neighbour. Neighbours are in the order of the rows.
     """
     count, columns = rows.x.shape
     wanted = min(count, max(ceil(span * count), 2 * (columns + 1)))
-    tree = KDTree(rows.x)
-    size = max(1, _BLOCK // wanted)
+    size = max(1, _BLOCK // count)
     for begin in range(0, len(points), size):
         part = points[begin : begin + size]
-        distance, index = tree.query(part, k=[*range(1, wanted + 1)])
-        reach = 1.05 * distance[:, -1:]
-        kernel = 1 - np.square(distance / np.where(reach > 0, reach, 1.0))
+        # A neighbourhood is a large part of all rows: a tree would find it more slowly.
+        apart = np.zeros((len(part), count))
+        for column in range(columns):
+            apart += np.square(rows.x[:, column] - part[:, column, None])
+        index = np.sort(np.argpartition(apart, wanted - 1, axis=1)[:, :wanted], axis=1)
+        apart = np.take_along_axis(apart, index, axis=1)
+        reach = 1.05**2 * apart.max(axis=1, keepdims=True)
+        kernel = 1 - apart / np.where(reach > 0, reach, 1.0)
         yield slice(begin, begin + len(part)), Near(index, rows.x[index] - part[:, None], kernel)
