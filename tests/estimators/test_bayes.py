@@ -191,6 +191,19 @@ def test_the_tail_of_a_hidden_row_keeps_its_digits():
     assert np.isfinite(posterior.gradient(at)).all()
 
 
+def test_scores_stay_finite_in_the_tails():
+    """Far beyond the law's mass, log(1 − F) is a line: the score of x'β is the level over the scale."""
+    y = np.array([0.0, 1.0, 2.0, 500.0])
+    rows, _ = working_rows(np.ones((4, 1)), observe(y, censored=[0, 0, 0, 1]), None, False)
+    seen = rows.lower == rows.upper
+    level, scale, at = np.array([0.95]), np.array([1e-3]), np.zeros((1, rows.columns.shape[1]))
+    found = augmented_information(rows, level, scale, at)
+    own = rows.columns[~seen].T @ rows.columns[~seen]
+    rest = (0.95 - (rows.y[seen] < 0)) / 1e-3
+    others = (rows.columns[seen] * rest[:, None] ** 2).T @ rows.columns[seen]
+    np.testing.assert_allclose(found[0], (0.95 / 1e-3) ** 2 * own + others, rtol=1e-9)
+
+
 def test_hamiltonian_draws_have_the_moments_of_their_density():
     """A normal law and a skewed one, log-gamma, whose moments are known."""
     normal = np.array([[2.0, 0.9], [0.9, 1.0]])

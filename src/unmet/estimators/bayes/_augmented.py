@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from unmet.estimators.bayes._correction import augmented_information
 from unmet.estimators.bayes._hamiltonian import sample
+from unmet.estimators.bayes._laplace import between, log_beyond, slope_beyond
 from unmet.estimators.bayes._rows import Working
 
 Floats = NDArray[np.float64]
@@ -92,12 +93,12 @@ class Posterior:
         total -= np.maximum(theta * away, (theta - 1) * away) @ self.seen.weight
         total -= self.seen.weight.sum() * log_scale
         if len(self.above.weight):
-            total += _log_beyond(self.above.away(at)[0], theta) @ self.above.weight
+            total += log_beyond(self.above.away(at)[0], theta) @ self.above.weight
         if len(self.below.weight):
-            total += _log_beyond(-self.below.away(at)[0], 1 - theta) @ self.below.weight
+            total += log_beyond(-self.below.away(at)[0], 1 - theta) @ self.below.weight
         if len(self.between.weight):
             low, high = self.between.away(at)[0]
-            total += _between(low, high, theta)[0] @ self.between.weight
+            total += between(low, high, theta)[0] @ self.between.weight
         return total
 
     def gradient(self, at: Floats) -> Floats:
@@ -110,13 +111,13 @@ class Posterior:
         self._add(found, self.seen, away, (away < 0) - theta, scale)
         if len(self.above.weight):
             away, scale = self.above.away(at)
-            self._add(found, self.above, away, _slope_beyond(away, theta), scale)
+            self._add(found, self.above, away, slope_beyond(away, theta), scale)
         if len(self.below.weight):
             away, scale = self.below.away(at)
-            self._add(found, self.below, away, -_slope_beyond(-away, 1 - theta), scale)
+            self._add(found, self.below, away, -slope_beyond(-away, 1 - theta), scale)
         if len(self.between.weight):
             (low, high), scale = self.between.away(at)
-            _, first, second = _between(low, high, theta)
+            _, first, second = between(low, high, theta)
             self._add(found, self.between, low, first, scale)
             self._add(found, self.between, high, second, scale)
         return found
@@ -127,35 +128,6 @@ class Posterior:
         slope = slope * part.weight
         found[..., :-1] -= slope @ part.x / scale
         found[..., -1] -= np.einsum("kcn,kcn->kc", slope, away)
-
-
-def _log_beyond(z: Floats, theta: Floats) -> Floats:
-    """Return log(1 − F(z)) of the standard asymmetric Laplace law."""
-    return np.log1p(-theta * np.exp((1 - theta) * np.minimum(z, 0.0))) - theta * np.maximum(z, 0.0)
-
-
-def _slope_beyond(z: Floats, theta: Floats) -> Floats:
-    low = np.exp((1 - theta) * np.minimum(z, 0.0))
-    return -theta * (1 - theta) * low / (1 - theta * low)
-
-
-def _between(low: Floats, high: Floats, theta: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return log(F(high) − F(low)) and its slopes in both.
-
-    Bounds above zero are mirrored first: in the lower tail the function θ exp((1 − θ) z) keeps its digits.
-    """
-    flip = low > 0
-    own = np.where(flip, 1 - theta, theta)
-    low, high = np.where(flip, -high, low), np.where(flip, -low, high)
-    tail = high <= 0
-    # In units of the value at the upper bound, if that lies in the tail.
-    unit = np.where(tail, high, 0.0)
-    at = own * np.exp((1 - own) * (low - unit))
-    rest = (1 - own) * np.exp(-own * np.maximum(high, 0.0))
-    share = np.where(tail, own, 1 - rest) - at
-    value = np.log(share) + (1 - own) * unit
-    first, second = -(1 - own) * at / share, np.where(tail, (1 - own) * own, own * rest) / share
-    return value, np.where(flip, -second, first), np.where(flip, -first, second)
 
 
 def _mode(posterior: Posterior, rows: Working, levels: Floats) -> tuple[Floats, Floats]:

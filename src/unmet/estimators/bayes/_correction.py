@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from unmet.estimators.bayes._laplace import between, slope_beyond
 from unmet.estimators.bayes._rows import Working
 
 Floats = NDArray[np.float64]
@@ -44,19 +45,15 @@ def augmented_information(rows: Working, levels: Floats, scales: Floats, found: 
     fitted = found @ rows.columns.T
     theta, scale = levels[:, None], scales[:, None]
     exact = rows.lower == rows.upper
-    score = (theta - (rows.y < fitted)) / scale
-    upper = _distribution((rows.upper - fitted) / scale, theta)
-    lower = _distribution((rows.lower - fitted) / scale, theta)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        between = (lower[1] - upper[1]) / scale / np.maximum(upper[0] - lower[0], 1e-300)
-    score = np.where(exact, score, between)
-    return np.einsum("kn,ni,nj->kij", rows.weights * np.square(score), rows.columns, rows.columns)
-
-
-def _distribution(z: Floats, theta: Floats) -> tuple[Floats, Floats]:
-    """Return distribution function and density of the standard asymmetric Laplace law."""
-    low = np.exp((1 - theta) * np.minimum(z, 0.0))
-    high = np.exp(-theta * np.maximum(z, 0.0))
-    below = z <= 0
-    reached = np.where(below, theta * low, 1 - (1 - theta) * high)
-    return reached, theta * (1 - theta) * np.where(below, low, high)
+    above, below = np.isposinf(rows.upper), np.isneginf(rows.lower)
+    closed = ~(exact | above | below)
+    low, high = (rows.lower - fitted) / scale, (rows.upper - fitted) / scale
+    score = np.where(exact, theta - (rows.y < fitted), 0.0)
+    only = above & ~below
+    score[:, only] = -slope_beyond(low[:, only], theta)
+    only = below & ~above
+    score[:, only] = slope_beyond(-high[:, only], 1 - theta)
+    if closed.any():
+        _, first, second = between(low[:, closed], high[:, closed], theta)
+        score[:, closed] = -(first + second)
+    return np.einsum("kn,ni,nj->kij", rows.weights * np.square(score / scale), rows.columns, rows.columns)
