@@ -111,6 +111,17 @@ def test_many_rows_are_fitted_around_few_places(monkeypatch):
     assert np.abs(found[:50] - model.predict_quantiles(X[:50])).max() < 0.02
 
 
+def test_many_rows_at_few_values_are_answered_as_few_rows_are(monkeypatch):
+    """Lines around five values do not reach halfway to the next: points between have their own."""
+    X, latent, cap = curve(1500)
+    model = LocalLinearCensoredQuantiles(quantiles=(0.25, 0.5), span=0.27)
+    model.fit(np.round(X), np.minimum(latent, cap), threshold=cap)
+    points = np.linspace(-2, 2, 17)[:, None]
+    found = model.predict_quantiles(points)
+    monkeypatch.setattr(_fit, "_MANY", 10_000)
+    np.testing.assert_array_equal(found, model.predict_quantiles(points))
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_newtons_steps_find_the_minimum_of_many_rows(columns):
     X, latent, _ = curve(1200, columns=columns)

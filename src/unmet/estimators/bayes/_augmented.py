@@ -34,10 +34,12 @@ def sample_augmented(
     Kobayashi (2011), Gibbs sampling methods for Bayesian quantile regression, J. Stat. Comput. Simul. 81.
     """
     posterior = Posterior.of(rows, levels, prior_scale)
-    middle, covariance = _mode(posterior, rows, levels)
-    found = sample(
-        posterior.density, posterior.gradient, middle, covariance, chains=chains, draws=draws, seed=seed
-    )
+    # Paths that lead far away overflow, and are refused.
+    with np.errstate(all="ignore"):
+        middle, covariance = _mode(posterior, rows, levels)
+        found = sample(
+            posterior.density, posterior.gradient, middle, covariance, chains=chains, draws=draws, seed=seed
+        )
     return found[..., :-1], np.exp(found[..., -1])
 
 

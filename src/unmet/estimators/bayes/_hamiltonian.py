@@ -72,6 +72,7 @@ def _run(
     back = np.swapaxes(root, -1, -2)
     found = np.empty((length, *at.shape))
     height, slope = density(at), _turn(back, gradient(at))
+    height = np.where(np.isnan(height), -np.inf, height)  # a start without a density is left, not kept
     tuned = _DualAverage(steps)
     for number in range(length):
         size = tuned.size if adapt else steps

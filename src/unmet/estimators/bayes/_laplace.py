@@ -30,7 +30,8 @@ def between(low: Floats, high: Floats, theta: Floats) -> tuple[Floats, Floats, F
     unit = np.where(tail, high, 0.0)
     at = own * np.exp((1 - own) * (low - unit))
     rest = (1 - own) * np.exp(-own * np.maximum(high, 0.0))
-    share = np.where(tail, own, 1 - rest) - at
+    # 1 − rest − at, or own − at in the tail, that keeps its digits where the bounds are close.
+    share = -own * np.expm1((1 - own) * (low - unit)) - (1 - own) * np.expm1(-own * np.maximum(high, 0.0))
     value = np.log(share) + (1 - own) * unit
     first, second = -(1 - own) * at / share, np.where(tail, (1 - own) * own, own * rest) / share
     return value, np.where(flip, -second, first), np.where(flip, -first, second)

@@ -11,6 +11,10 @@ from unmet.estimators.linear._design import make_design
 
 Floats = NDArray[np.float64]
 
+_LARGEST = 1e150
+# A value that lies between bounds this close, in spreads of y, counts as seen.
+_NARROW = 1e-9
+
 
 @dataclass(frozen=True)
 class Working:
@@ -50,6 +54,8 @@ def working_rows(
     X: Floats, observed: Observed, weight: Floats | None, intercept: bool
 ) -> tuple[Working, NDArray[np.intp]]:
     """Return canonical rows in working units, and which rows they are. Equal rows are merged."""
+    if np.abs(observed.observed).max() > _LARGEST:
+        raise ValueError(f"y holds values beyond {_LARGEST:g}: give it in larger units")
     floor, cap = observed.limits
     own = [observed.observed, observed.lower, observed.upper, floor, cap]
     index, share = canonical_rows(X, own, weight)
@@ -61,5 +67,6 @@ def working_rows(
     intercepts, slopes = design.restore(np.eye(design.columns.shape[1]))
     back = np.column_stack([intercepts, slopes]).T
     y, lower, upper, floor, cap = ((column - center) / spread for column in (y, lower, upper, floor, cap))
-    limits = (lower, upper, floor, cap)
+    narrow = upper - lower <= _NARROW
+    limits = (np.where(narrow, y, lower), np.where(narrow, y, upper), floor, cap)
     return Working(design.columns, y, *limits, share * total, back, center, spread), index

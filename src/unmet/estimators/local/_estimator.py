@@ -78,8 +78,9 @@ class LocalLinearCensoredQuantiles(CensoredRegressor):
     Quantiles of a point are sorted, so they never cross.
 
     Cost: up to 1,000 rows, a prediction takes about 50 rounds over its neighbourhood. With more, lines are
-    fitted around 60 / span places and blended, so that cost grows in proportion to the rows. From 10,000 rows
-    and at three levels, the choice of `span` takes a few seconds, and any number of predictions less.
+    fitted around 60 / span places and blended, so that cost grows in proportion to the rows; around each
+    distinct point if most of these places are equal, as where X has few values. From 10,000 rows and at three
+    levels, the choice of `span` takes a few seconds, and any number of predictions less.
 
     Parameters
     ----------

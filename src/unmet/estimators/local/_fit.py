@@ -41,9 +41,13 @@ def local_linear(
     Lange (2000), Quantile regression via an MM algorithm, J. Comput. Graph. Stat. 9.
     """
     places = rows.x[: ceil(_PLACES_PER_SPAN / span)]
-    if len(rows.y) <= _MANY or len(places) == len(rows.y):
-        lines, known = _fit(rows, points, levels, span, reach)
-        return np.sort(lines[..., 0], axis=1), known
+    # Lines around a few values, each that of many rows, lie too far apart to be blended.
+    repeated = 2 * len(np.unique(places, axis=0)) <= len(places)
+    if len(rows.y) <= _MANY or len(places) == len(rows.y) or repeated:
+        each, position = np.unique(points, axis=0, return_inverse=True)
+        lines, known = _fit(rows, each, levels, span, reach)
+        position = position.reshape(len(points))
+        return np.sort(lines[..., 0], axis=1)[position], known[position]
     return _blend(rows, points, places, levels, span, reach)
 
 
