@@ -77,9 +77,9 @@ def test_configs_have_the_same_lines_and_only_the_full_one_has_floors():
     assert {line.kind for line in FULL} == set(KINDS)
     assert all(line.floor is None for line in SMALL)
     floors = {line.key: line.floor for line in FULL}
-    assert floors["linear"] == 150
-    assert floors["lstm-32"] == 3
-    assert floors["lstm-128"] == 1.1
+    assert floors["linear"] == 260
+    assert floors["lstm-32"] == 3.3
+    assert floors["lstm-128"] == 1.5
     assert floors["mlp"] == 1.3
 
 
