@@ -95,9 +95,33 @@ def test_an_end_that_censoring_hides_is_infinite():
     X, latent, _ = simulate(400, 4)
     model = Conformal(TobitRegressor(max_epochs=50, random_state=0), random_state=0)
     model.fit(X, np.minimum(latent, 1.0), threshold=1.0)
-    assert np.isinf(model.predict_interval(X)[:, 1]).all()
+    high = model.predict_interval(X)[:, 1]
+    assert np.isinf(high[high > 1.0]).all()  # nothing was ever seen there
+    assert np.isinf(high).mean() > 0.5
     model.fit(X, latent)
     assert np.isfinite(model.predict_interval(X)).all()
+
+
+@pytest.mark.parametrize(("most", "flags"), [(2.2, True), (2.2, False), (5.0, True)])
+def test_intervals_hold_where_caps_lie_below_their_upper_ends(most: float, flags: bool):
+    random = np.random.default_rng(11)
+
+    def draw(rows: int) -> tuple[np.ndarray, np.ndarray]:
+        X = random.normal(size=(rows, 2))
+        return X, 1 + 0.4 * X[:, 0] - 0.4 * X[:, 1] + 0.8 * random.gumbel(size=rows)
+
+    covered = []
+    for seed in range(4):
+        X, latent = draw(700)
+        cap = random.uniform(-1.5, most, size=700)
+        told = {"censored": latent > cap} if flags else {"threshold": cap}
+        model = Conformal(TobitRegressor(max_epochs=200, random_state=0), random_state=seed)
+        model.fit(X, np.minimum(latent, cap), **told)
+        test, hidden = draw(2000)
+        low, high = model.predict_interval(test).T
+        assert not ((high > most) & np.isfinite(high)).any()
+        covered.append(np.mean((low <= hidden) & (hidden <= high)))
+    assert np.mean(covered) > 0.875  # 0.78 where ends beyond all caps were taken for seen
 
 
 @pytest.mark.filterwarnings("ignore:quantiles above.*not identified")

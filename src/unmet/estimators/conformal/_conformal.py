@@ -14,7 +14,7 @@ from unmet.estimators._checks import refuse_two_sided
 from unmet.estimators._files import construct, describe, from_plain, pack, rebuild, to_plain
 from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators.conformal._chance import find_chance
-from unmet.estimators.conformal._misses import holding_levels, misses_above, misses_below
+from unmet.estimators.conformal._misses import find_top, holding_levels, misses_above, misses_below
 
 CensoringKind = Literal["forest", "kaplan-meier"]
 
@@ -36,6 +36,7 @@ class Bounds:
     upper_end: int | None  # rung of its upper end; None if censoring hides it
     cutoff: float | None
     inner: tuple[float, ...]  # level of the inner estimator that holds for each level of the grid
+    top: float | None = None  # an upper end above this is +∞: too few rows could be seen there
 
 
 @dataclass(eq=False, repr=False)
@@ -47,13 +48,16 @@ class Conformal(CensoredRegressor):
     below its lowest) whose estimated share of misses stays below 1 − coverage. Rows count by the inverse of
     their chance not to be cut off before a cut-off c(x): with cutoff="adaptive" the bound itself, otherwise
     one number, with which bounds are at most the cut-off. `predict_interval` has an upper end where enough
-    rows were not cut off before it, and +∞ elsewhere. `predict_quantiles`, `sample` and `complete` use the
+    rows could be seen beyond it, and +∞ elsewhere. `predict_quantiles`, `sample` and `complete` use the
     estimator's quantiles at the levels that held in the calibration rows. For side="left" all is mirrored:
     `predict_lower` raises, and the interval may have a lower end of −∞.
 
     Assumes that where a row is cut off is independent of its latent value given X, and a good estimate of the
     chance not to be cut off. With the true chance, coverage holds up to 1/n; otherwise also if the estimator
     is good. With `threshold=` the cut-off of every row is used; with `censored=` only those that were met.
+
+    The estimator learns from part of the rows only. Where it goes beyond the data, as upper quantiles do
+    under heavy censoring, its `score` can be far below that of the same estimator fitted to all rows.
 
     Cost: one fit of the estimator to part of the rows, a forest of 100 trees for the chance, and about 100
     predictions for each calibration row.
@@ -164,12 +168,14 @@ class Conformal(CensoredRegressor):
         spare = 1 - self.coverage
         lower = max(0, int(np.count_nonzero(below <= spare + 1e-12)) - 1)
         lower_end = max(0, int(np.count_nonzero(below <= spare / 2 + 1e-12)) - 1)
-        above = misses_above(ladder, seen, X, chance)
+        top = find_top(ladder, seen, X, chance)
+        above = misses_above(ladder, seen, X, chance, top)
         good = np.flatnonzero(above <= spare / 2 + 1e-12)
         upper_end = int(good[0]) if len(good) else None
         if upper_end is not None and upper_end <= lower_end:
             upper_end = min(lower_end + 1, last)
-        self.bounds_ = Bounds(levels, unit or 1.0, lower, lower_end, upper_end, cutoff, inner)
+        ends = (lower, lower_end, upper_end, cutoff, inner, top if np.isfinite(top) else None)
+        self.bounds_ = Bounds(levels, unit or 1.0, *ends)
         self.side_ = "left" if left else "right"
 
     def _levels(self) -> tuple[float, ...]:
@@ -216,6 +222,8 @@ class Conformal(CensoredRegressor):
             low = np.minimum(low, self.bounds_.cutoff)
         end = self.bounds_.upper_end
         high = np.full(len(ladder), np.inf) if end is None else ladder[:, end]
+        if self.bounds_.top is not None:
+            high = np.where(high > self.bounds_.top, np.inf, high)
         ends = np.column_stack([low, high]) if self.side_ == "right" else np.column_stack([-high, -low])
         ends = np.maximum(ends, 0.0) if self.positive else ends
         return np.column_stack([np.floor(ends[:, 0]), np.floor(ends[:, 1])]) if self.counts else ends

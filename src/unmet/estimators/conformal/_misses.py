@@ -13,6 +13,10 @@ Floats = NDArray[np.float64]
 _LEAST = 0.02
 # With fewer rows (in effect), an upper bound is not identified.
 _FEWEST = 30.0
+# Nor above a value that a smaller share of the rows than this could show.
+_REACHED = 0.1
+# Flags do not tell how far rows could be seen beyond the last value. If so many could there, more could.
+_BEYOND = 0.5
 # Nor where more than this share of the rows had hardly a chance to reach it.
 _MOST_HIDDEN = 0.1
 # A row at a step of its predicted distribution is spread over the step as this many parts.
@@ -37,19 +41,37 @@ def misses_below(bounds: Floats, seen: Observed, X: Floats, chance: Chance, cuto
     return _share(weight, below)
 
 
-def misses_above(bounds: Floats, seen: Observed, X: Floats, chance: Chance) -> Floats:
+def find_top(bounds: Floats, seen: Observed, X: Floats, chance: Chance) -> float:
+    """Return the value above which too few rows could be seen for an upper bound; +∞ if there is none."""
+    last = float(seen.observed.max())
+    values = np.unique(np.quantile(np.append(bounds, last), np.linspace(0, 1, 201), method="nearest"))
+    reached = _mean_chance(values, X, chance) >= _REACHED
+    top = np.inf
+    if not reached[-1]:
+        top = float(values[reached][-1] if reached.any() else values[0])
+    if not seen.known and seen.censored.any() and _mean_chance(np.array([last]), X, chance)[0] < _BEYOND:
+        top = min(top, last)
+    return top
+
+
+def _mean_chance(values: Floats, X: Floats, chance: Chance) -> Floats:
+    return np.asarray(chance(X, np.broadcast_to(values, (len(X), len(values)))).mean(axis=0))
+
+
+def misses_above(bounds: Floats, seen: Observed, X: Floats, chance: Chance, top: float) -> Floats:
     """Return the estimated share of latent values above each bound, shape (M,); NaN if too few rows tell.
 
-    Rows that passed the bound or are uncensored tell; each is weighted by 1/P(C ≥ min(y, bound) | x).
+    Rows that passed the bound or are uncensored tell; each is weighted by 1/P(C ≥ min(y, bound) | x). A bound
+    above `top` counts as +∞, which nothing misses.
     """
-    y = seen.observed[:, None]
-    over = y > bounds
-    chances = chance(X, np.minimum(bounds, y))
-    weight = np.where(over | ~seen.censored[:, None], 1 / np.maximum(chances, _LEAST), 0.0)
+    y, open_ = seen.observed[:, None], bounds > top
+    over = (y > bounds) & ~open_
+    chances = np.maximum(chance(X, np.minimum(bounds, y)), _LEAST)
+    weight = np.where(over | ~seen.censored[:, None], 1 / chances, 0.0)
+    weight = np.where(open_, 1.0, weight)
     effective = np.square(weight.sum(axis=0)) / np.maximum(np.square(weight).sum(axis=0), 1e-300)
-    hidden = (chances < _LEAST).mean(axis=0) > _MOST_HIDDEN
-    reached = over.sum(axis=0) > 0
-    return np.where((effective >= _FEWEST) & ~hidden & reached, _share(weight, over), np.nan)
+    hidden = ((chance(X, bounds) < _LEAST) & ~open_).mean(axis=0) > _MOST_HIDDEN
+    return np.where((effective >= _FEWEST) & ~hidden, _share(weight, over), np.nan)
 
 
 def holding_levels(
