@@ -80,7 +80,7 @@ def test_a_run_writes_the_columns_of_the_schema(run: Path):
         assert own == names(name)
     features = json.loads((run / "hubs.geojson").read_text(encoding="utf-8"))["features"]
     assert {tuple(feature["properties"]) for feature in features} == {
-        ("name", "observed", "demand", "lost", "next_door")
+        ("name", "observed", "demand", "lost", "unserved", "next_door")
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from unmet.results import Evidence, judge, open_run, self_check_words
 
-WELL = Evidence(inferred=0.0, coverage=0.9)
+WELL = Evidence(inferred=0.0, coverage=0.9, self_check={"done": True, "ratio": 1.0})
 
 
 def test_a_run_with_nothing_against_it_is_used_as_is():
@@ -88,3 +88,4 @@ def test_the_grade_follows_the_rides_that_a_run_hid_from_itself(ratio: float, gr
     found = {"done": True, "ratio": ratio, "hidden": 1000.0}
     assert judge(replace(WELL, self_check=found)).grade == grade
     assert judge(replace(WELL, self_check={"done": False})).grade == "B"
+    assert judge(replace(WELL, self_check=None)).grade == "B"

@@ -34,7 +34,7 @@ def read_run(run: Run | str | os.PathLike[str], *, title: str | None = None) -> 
     run.check()
     lost = run.columns("lost")
     grid = lay_out(lost, run.zone)
-    backtest, forecast = (run.columns(name) if run.has(name) else None for name in ("backtest", "forecast"))
+    backtest, forecast = (run.columns(name) if run.given(name) else None for name in ("backtest", "forecast"))
     summary = run.summary()
     number = {place: n for n, place in enumerate(grid.ids)}
     worst = [number[place.unique_id] for place in summary.worst if place.unique_id in number]

@@ -36,7 +36,7 @@ def check_fit(run: Run) -> None:
     missing = [place for place in places if place not in totals["places"]]
     if missing:
         _foreign(run, TOTALS, f"has no place {missing[0]!r}, but lost.parquet has")
-    if run.has("stations"):
+    if run.given("stations"):
         _same_places(run, STATIONS, run.columns("stations")["unique_id"], places, every=True)
 
 
@@ -56,11 +56,11 @@ def check_all(run: Run) -> None:
     lost = run.columns("lost")
     places = place_of_rows(lost)[0]
     for file in (BACKTEST, FORECAST, PLAN):
-        if run.has(file.name):
+        if run.given(file.name):
             _same_places(run, file, run.columns(file.name)["unique_id"], places)
-    if run.has(FORECAST.name) and run.columns(FORECAST.name)["ds"].min() <= lost["ds"].max():
+    if run.given(FORECAST.name) and run.columns(FORECAST.name)["ds"].min() <= lost["ds"].max():
         _foreign(run, FORECAST, f"begins before {LOST.name} ends")
-    if run.has(MOVES.name):
+    if run.given(MOVES.name):
         moves = run.columns(MOVES.name)
         _same_places(run, MOVES, [*moves["from"], *moves["to"]], places)
     if run.curves is not None:

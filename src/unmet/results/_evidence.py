@@ -78,7 +78,7 @@ def _thin(lost: Any) -> float:
 
 def _docks(run: Run) -> float | None:
     """Return the number of all docks; None unless every place has some."""
-    stations = run.columns("stations") if run.has("stations") else {}
+    stations = run.columns("stations") if run.given("stations") else {}
     docks = stations.get("capacity")
     return None if docks is None or not (docks.astype(float) > 0).all() else float(docks.astype(float).sum())
 

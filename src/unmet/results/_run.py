@@ -119,13 +119,13 @@ class Run:
         """Totals of each place over the whole period, in the order of the tables."""
         check_fit(self)
         return make_places(
-            self.columns("lost"), self.totals, self.columns("stations") if self.has("stations") else None
+            self.columns("lost"), self.totals, self.columns("stations") if self.given("stations") else None
         )
 
     @property
     def planned(self) -> PlanFigures | None:
         """The day that the plan is for and what the plan saves; None without a plan."""
-        if not self.has("plan") or not len(self.columns("plan")["unique_id"]):
+        if not self.given("plan") or not len(self.columns("plan")["unique_id"]):
             return None
         return plan_figures(self.columns("plan"), planned_day_of(self.folder, self.curves))
 
@@ -192,6 +192,18 @@ class Run:
         """Return whether a table or file of the schema is in the folder."""
         return (self.folder / _file(name).name).exists()
 
+    def given(self, name: str) -> bool:
+        """Return whether the run has a file. One that a finished step wrote and that is gone is refused.
+
+        Without it, the run would be told as one that never had it: a failed check, for example.
+        """
+        if self.has(name):
+            return True
+        steps = self._record_or_nothing().get("steps", {})
+        if any(_file(name).name in step["outputs"] for step in steps.values()):
+            self.need(name)
+        return False
+
     def need(self, *names: str) -> list[Path]:
         """Return paths of files; a missing one is named with the command that makes it."""
         return need(self.folder, *map(_file, names))
@@ -213,7 +225,7 @@ class Run:
 
     def rows(self, table: str) -> tuple[dict[str, Any], ...]:
         """Return the rows of a small table as dicts; an empty number is None. No rows without the file."""
-        if not self.has(table):
+        if not self.given(table):
             return ()
         columns = {name: values.tolist() for name, values in self.columns(table).items()}
         return tuple(
@@ -272,6 +284,7 @@ class Run:
         return self._fresh(file, lambda: _frozen(read_table(self.folder, file)))
 
     def _object(self, file: schema.File) -> Any:
+        self.given(file.name)
         return self._fresh(file, lambda: read_object(self.folder, file))
 
     def _fresh(self, file: schema.File, read: Callable[[], Any]) -> Any:

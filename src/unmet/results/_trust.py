@@ -247,9 +247,7 @@ def plausible_fleet(evidence: Evidence) -> Reason | None:
 def self_check(evidence: Evidence) -> Reason | None:
     """Rides hidden by virtual stock-outs that the model finds too many or too few of."""
     found = evidence.self_check
-    if found is None:
-        return None
-    if not found.get("done"):
+    if found is None or not found.get("done"):
         return Reason("B", f"The run did not check itself on {evidence.words.noun} that it hid.")
     ratio = found.get("ratio")
     if ratio is None or not known(ratio):
