@@ -88,6 +88,15 @@ def test_a_scheduler_that_is_not_there_is_named() -> None:
         Cluster("tcp://127.0.0.1:1", patience=0).__enter__()
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("LOCAL", "must be 'local' or the address"), ("tls://127.0.0.1:1", "needs Dask's TLS settings")],
+)
+def test_an_address_that_cannot_be_one_is_refused_in_one_line(address: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        list(run_shards(abs, [1], cluster=address))
+
+
 def test_workers_of_a_scheduler_are_not_ours_to_count() -> None:
     pytest.importorskip("distributed")
     with pytest.raises(ValueError, match="workers goes with cluster='local'"):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from unmet.runs import MOST_JOBS, available_cores
+from unmet.runs import MOST_JOBS, available_cores, refuse_address
 from unmet.tables import Pairs
 
 COST_LOST, COST_IDLE = 1.0, 0.1  # of a lost ride, and of a vehicle that stands idle for a day
@@ -90,6 +90,7 @@ def check_plan(
 def check_exist(paths: Sequence[Path]) -> None:
     """Refuse a path that leads nowhere."""
     for path in paths:
+        refuse_address(path)
         if not path.exists():
             raise ValueError(f"{path} does not exist; check the path")
 

@@ -3,6 +3,7 @@
 JAX, DuckDB, rich and loky are imported on first use.
 """
 
+from unmet.runs._addresses import refuse_address
 from unmet.runs._atomic import atomic_write, remove_leftovers, write_bytes
 from unmet.runs._checksum import checksum, code_version, open_regular, read_regular
 from unmet.runs._cluster import LOCAL, Cluster, connected
@@ -80,6 +81,7 @@ __all__ = [
     "progress",
     "read_record",
     "read_regular",
+    "refuse_address",
     "refuse_fork",
     "remove_abandoned",
     "remove_leftovers",

@@ -125,6 +125,8 @@ class Cluster:
         if isinstance(self._address, distributed.Client):
             self.client = self._address
             return
+        if self._address != LOCAL:
+            _check_address(self._address)
         self._silence.start()
         if self._address == LOCAL:
             self._local = distributed.LocalCluster(
@@ -151,8 +153,6 @@ class Cluster:
                         "check the address; what is finished is kept, and the same command goes on from there"
                     ) from error
                 time.sleep(1.0)
-            except ValueError as error:
-                raise ValueError(f"cluster is not the address of a Dask scheduler: {error}") from error
 
     def reconnect(self) -> Any:
         """Return a client of the scheduler, once it is back."""
@@ -187,6 +187,26 @@ class Cluster:
                 f"the Dask scheduler at {self} has had no workers for {self._patience:.0f} seconds: start "
                 "some (`dask worker`); what is finished is kept, and the same command goes on from there"
             )
+
+
+def _check_address(address: str) -> None:
+    """Refuse what no scheduler can have as its address, before Dask starts a thread to connect to it."""
+    from distributed import Security
+    from distributed.comm import get_address_host_port, normalize_address
+
+    try:
+        found = normalize_address(address)
+        if found.startswith(("tcp://", "tls://")):
+            get_address_host_port(found, strict=True)
+    except ValueError as error:
+        raise ValueError(
+            "cluster must be 'local' or the address of a Dask scheduler, such as tcp://10.0.0.1:8786, "
+            f"not {address!r}: {error}"
+        ) from error
+    if found.startswith("tls://") and Security().get_connection_args("client")["ssl_context"] is None:
+        raise ValueError(
+            f"cluster {address} needs Dask's TLS settings: set distributed.comm.tls in its configuration"
+        )
 
 
 class _Silence:

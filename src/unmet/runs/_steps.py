@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from unmet.runs import _replacement
+from unmet.runs._addresses import refuse_address
 from unmet.runs._atomic import remove_leftovers
 from unmet.runs._checksum import checksum, code_version
 from unmet.runs._lock import LOCK_NAME, FolderLock
@@ -86,6 +87,7 @@ class Steps:
         return self._home
 
     def __enter__(self) -> "Steps":
+        refuse_address(self._home)
         if os.path.exists(self._home) and not os.path.isdir(self._home):
             raise RunError(f"{self._home} is a file: give the path of a folder")
         source = {name: self._described(value) for name, value in self._source.items()}
