@@ -208,3 +208,33 @@ def test_a_cluster_gives_the_same_bits():
         assert np.array_equal(one.predict(problem["X"]), other.predict(problem["X"]))
     with pytest.raises(ValueError, match="give n_jobs= for processes on this machine or cluster="):
         fit_many(estimator, problems, n_jobs=2, cluster="local")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    "bad", [None, {"X": [[object()]], "y": [1.0]}, {"X": [[1.0], [2.0]], "y": [1.0, 2.0], "warm_start": True}]
+)
+def test_a_bad_problem_is_named(bad, n_jobs):
+    good = {"X": np.arange(6.0)[:, None], "y": np.arange(6.0)}
+    with pytest.raises(ValueError, match="problem 2: "):
+        fit_many(CensoredQuantileRegressor(max_epochs=2), [good, good, bad, good], n_jobs=n_jobs)
+
+
+def test_one_problem_is_no_list_of_problems():
+    with pytest.raises(ValueError, match="list of dicts"):
+        fit_many(CensoredQuantileRegressor(max_epochs=2), {"X": np.ones((3, 1)), "y": np.ones(3)})
+
+
+def test_zero_processes_are_refused_with_what_is_allowed():
+    with pytest.raises(ValueError, match="-1 for one per core"):
+        fit_many(CensoredQuantileRegressor(max_epochs=2), [], n_jobs=0)
+
+
+def test_rows_that_are_not_read_yet_are_asked_for():
+    polars = pytest.importorskip("polars")
+    for X, words in (
+        ("table.parquet", "read the file first"),
+        (polars.LazyFrame({"a": [1.0, 2.0]}), "collect"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            CensoredQuantileRegressor(max_epochs=2).fit(X, [1.0, 2.0])

@@ -1,6 +1,7 @@
 """Forest and booster: scikit-learn's checks, contract, files, hand values, crossings, consistency."""
 
 import pickle
+import re
 import warnings
 
 import lightgbm
@@ -102,7 +103,7 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     cap = float(np.median(capped.latent))
     y = np.minimum(capped.latent, cap)
     model = build(CensoredQuantileForest, min_samples_leaf=20).fit(capped.X, y, threshold=cap)
-    with pytest.warns(UserWarning, match=r"0\.9.*largest of their"):
+    with pytest.warns(UserWarning, match=r"quantiles from level 0\.9 up are .*largest of their"):
         found = model.predict_quantiles(capped.X, (0.3, 0.9, 0.95))
     assert found[:, 0].max() <= cap
     assert found[:, 1].min() > cap
@@ -112,9 +113,28 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     spread = steps[0, 0] / (ndtri(0.95) - ndtri(0.9))
     assert 0.3 * np.std(capped.latent) < spread < 3 * np.std(capped.latent)
     model = build(CensoredQuantileForest, side="left", min_samples_leaf=20).fit(capped.X, -y, threshold=-cap)
-    with pytest.warns(UserWarning, match=r"0\.1.*lowest of their"):
+    with pytest.warns(UserWarning, match=r"quantiles from level 0\.1 down are .*lowest of their"):
         mirrored = model.predict_quantiles(capped.X, (0.05, 0.1, 0.7))
     np.testing.assert_allclose(-mirrored[:, ::-1], found)
+
+
+def test_the_rows_that_lack_the_median_are_told(capped):
+    """Of seven values all but the lowest two are censored: the median is nowhere to be seen."""
+    y = np.arange(len(capped.y)) % 7
+    model = build(CensoredQuantileForest, min_samples_leaf=60).fit(capped.X, y, censored=y > 1)
+    levels = tuple(np.round(np.arange(1, 10) / 10, 1))
+    with pytest.warns(UserWarning, match="are not identified") as told:
+        model.predict_quantiles(capped.X, levels)
+    words = str(told[0].message).split(", because")[0]
+    start, end = (
+        "quantiles from level 0.",
+        " up are not identified in up to 100% of the rows (the median in 100%)",
+    )
+    assert re.fullmatch(re.escape(start) + r"\d" + re.escape(end), words)
+    with pytest.warns(
+        UserWarning, match=r"quantiles at level 0\.9 are not identified in 100% of the rows \("
+    ):
+        model.predict_quantiles(capped.X, (0.1, 0.9))
 
 
 def test_deciles_hold_where_follow_up_ends_for_all_at_once():

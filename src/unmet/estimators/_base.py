@@ -18,6 +18,7 @@ from unmet.estimators._checks import (
     dense,
     is_plain,
     refuse_negative,
+    refuse_unread,
     refuse_wide,
     seen_loss,
     warn_if_never_reached,
@@ -111,6 +112,7 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
 
         Columns that are numbers already stay as they are: a large table is not copied.
         """
+        refuse_unread(X)
         refuse_mask(X, "X")
         refuse_mask(y, "y")
         refuse_times(X)

@@ -1,5 +1,6 @@
 """Checks of data that all estimators share, and the loss of what was seen."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -104,8 +105,18 @@ def check_jobs(n_jobs: Any) -> int:
 
     if n_jobs == -1:
         return available_cores()
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a whole number of at least 1, or -1 for one per core, not 0")
     check_number("n_jobs", n_jobs, 1, whole=True)
     return int(n_jobs)
+
+
+def refuse_unread(X: Any) -> None:
+    """Raise ValueError for the path of a table or a lazy frame: their rows are not here yet."""
+    if isinstance(X, str | os.PathLike):
+        raise ValueError(f"X must hold the rows, not the path {os.fspath(X)!r}: read the file first")
+    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
+        raise ValueError("X is a lazy frame: pass X.collect()")
 
 
 def dense(X: Any) -> Any:

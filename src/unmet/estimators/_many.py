@@ -68,6 +68,8 @@ def iter_fit_many(
     """Yield (index, fitted estimator) as fits finish. Memory does not grow with the number of problems."""
     from unmet import runs
 
+    if isinstance(problems, dict):
+        raise ValueError("problems must be a list of dicts, not one dict: use fit for one problem")
     total = len(problems) if hasattr(problems, "__len__") else None  # type: ignore[arg-type]
     workers = check_jobs(n_jobs)
     if not isinstance(estimator, NetworkRegressor):
@@ -124,7 +126,7 @@ def _chunks(
         chunk, held = [], 0
         for item in islice(items, size):
             chunk.append(item)
-            held += getattr(item[1].get("X"), "nbytes", 0)
+            held += getattr(item[1].get("X"), "nbytes", 0) if isinstance(item[1], dict) else 0
             if held >= _MOST_BYTES_PER_TASK:
                 break
         if not chunk:

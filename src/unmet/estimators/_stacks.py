@@ -60,7 +60,7 @@ class _Problem:
             mask = data.get("validation")
             mask = None if mask is None else check_mask(mask, len(checked[1]))
             return self.ready(one._prepare(self.settings, *checked, mask, self.seed()))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"problem {self.index}: {error}") from error
 
     def ready(self, prepared: Prepared) -> Ready:
@@ -154,17 +154,23 @@ def _read(
     data: dict[str, Any],
 ) -> _Problem:
     """Return a problem with an unfitted copy. scikit-learn's clone costs more than a small fit."""
+    if (
+        not isinstance(data, dict)
+        or "X" not in data
+        or not ("y" in data or {"lower", "upper"} <= data.keys())
+    ):
+        raise ValueError(f"problem {index}: each problem must be a dict with X and y, or X, lower and upper")
     one = type(estimator).__new__(type(estimator))
     one.__dict__.update(parameters)
     special = {name: value for name, value in data.items() if name not in _DATA}
-    if "X" not in data or not ("y" in data or ("lower" in data and "upper" in data)):
-        raise ValueError(f"problem {index}: each problem must be a dict with X and y, or X, lower and upper")
     if data.get("random_state") is not None:
         one.random_state = data["random_state"]
     if not special:
         return _Problem(index, data, one, common)
     try:
         one.set_params(**special)
+        if one.warm_start:
+            raise ValueError("fit_many starts every problem afresh: set warm_start=False")
         return _Problem(index, data, one, one._settings())
     except ValueError as error:
         raise ValueError(f"problem {index}: {error}") from error

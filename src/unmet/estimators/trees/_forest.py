@@ -33,12 +33,16 @@ class FittedForest:
         lost = [level for level in asked if (reached < level - 1e-9).any()]
         if lost:
             share = float((reached < lost[-1] - 1e-9).mean())
-            told = [round(1 - level, 12) for level in lost] if left else lost
-            end = "lowest" if left else "largest"
+            first = f"{1 - lost[0] if left else lost[0]:g}"
+            which = (
+                f"at level {first}" if len(lost) == 1 else f"from level {first} {'down' if left else 'up'}"
+            )
+            middle = float((reached < 0.5 - 1e-9).mean()) if lost[-1] > 0.5 else 0.0
+            median = f" (the median in {middle:.0%})" if middle > 0 else ""
             warn_user(
-                f"quantiles {sorted(told)} are not identified in up to {share:.0%} of the rows, because too "
-                f"many of their neighbours are censored: they follow a normal law from the {end} of their "
-                "values on"
+                f"quantiles {which} are not identified in {'' if len(lost) == 1 else 'up to '}{share:.0%} of "
+                f"the rows{median}, because too many of their neighbours are censored: they follow a normal "
+                f"law from the {'lowest' if left else 'largest'} of their values on"
             )
         return -found[:, ::-1] if left else found
 
