@@ -50,6 +50,9 @@ def test_a_table_ends_in_a_recommendation(sales, tmp_path, capsys, monkeypatch):
     assert all(len(one.rstrip()) <= 80 for one in prose)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"comparison.csv", "comparison.json", "comparison.png", "comparison.svg", "run.json"} <= names
+    code = "import pandas" + told.split("\nimport pandas")[1].split("\n\n")[0]  # as one copies it
+    exec(code, {})
+    assert capsys.readouterr().out.startswith("[[")
     assert call(*asked, "--json") == 0  # goes on with what is there
     found = json.loads(capsys.readouterr().out)
     assert found["recommended"] == "Portnoy"
@@ -85,6 +88,23 @@ def test_a_narrow_terminal_hides_columns_and_cuts_no_number(width, shown, hidden
     assert all(name in table for name in shown)
     assert not any(name in table for name in hidden)
     assert ("Not shown" in told) == bool(hidden)
+
+
+def test_small_numbers_have_one_notation_in_a_column(capsys):
+    from unmet.cli._compare_words import tell
+    from unmet.comparison import Comparison, Line
+
+    lines = [
+        Line("Tobit", "X()", 0.01, 0.0, 0.0, 1.75, 0.9, 0.25, 0.015, 0, 1.0),
+        Line("MLP", "X()", 0.0101, 5.12e-5, 1.5e-4, 1.75, 0.9, 0.25, 0.015, 0, 1.0),
+        Line("forest", "X()", 0.0111, 0.00101, 1.5e-4, 1.75, 0.9, 0.25, 0.015, 0, 1.0),
+    ]
+    found = Comparison(tuple(lines), "Tobit", "", {}, (), "tilted loss", 99, ("x",), 0.5, (0.05, 0.95), 5)
+    tell(found, [Path("out/comparison.csv")], as_json=False, quiet=False)
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert rows["Tobit"][1:3] == ["0.0100", "best"]
+    assert rows["MLP"][1:4] == ["0.0101", "5.12e-05", "1.50e-04"]
+    assert rows["forest"][1:4] == ["0.0111", "1.01e-03", "1.50e-04"]
 
 
 def test_events_are_the_opposite_of_flags(tmp_path, capsys):
@@ -129,7 +149,7 @@ def test_flags_in_words_and_the_code_that_reads_them(tmp_path, capsys, words, op
     names: dict = {}
     exec(found["code"], names)
     assert len(names["X"]) == found["rows"]
-    marked = eval(found["code"].split("censored=")[1].split(")\nmodel.pred")[0], names)
+    marked = eval(found["code"].split("censored=")[1].split(")\nprint(")[0], names)
     np.testing.assert_array_equal(marked.to_numpy().astype(bool), flags[~gap])
 
 
@@ -197,6 +217,12 @@ def test_a_part_of_the_methods_says_what_it_replaces(sales, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_forgotten_censoring_is_told_in_options(sales, tmp_path, capsys):
+    assert call("compare", sales, "--y", "sold", *FAST, "-o", tmp_path / "out") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "and is never below it: if it is the cap, give --threshold 'stock'." in told
+
+
 def test_another_comparison_is_told_by_what_differs(sales, tmp_path, capsys):
     asked = ("compare", sales, "--y", "sold", "--threshold", "stock", "-q", "-o", tmp_path / "out")
     assert call(*asked, *FAST) == 0
@@ -226,7 +252,7 @@ def test_help_names_every_method_and_the_time_it_takes(capsys):
     assert call("compare", "--help") == 0
     told = " ".join(capsys.readouterr().out.split())
     assert NAMES in told
-    assert "two minutes of CPU time for 1,500 rows" in told
+    assert "two minutes of CPU time for 1,500 rows and 10 columns, counted after texts became" in told
 
 
 def test_an_interruption_says_that_finished_fits_are_kept(sales, tmp_path, capsys, monkeypatch):
@@ -250,7 +276,9 @@ def test_an_interruption_says_that_finished_fits_are_kept(sales, tmp_path, capsy
         "give the same command again to go on from there.\n"
     )
     assert call(*asked) == 0
-    assert "is finished, 2 of 2" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "was kept from before, 1 of 2" in told
+    assert "is finished, 2 of 2" in told
 
 
 def test_a_file_that_is_no_table(tmp_path, capsys):

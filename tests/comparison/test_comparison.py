@@ -5,7 +5,7 @@ import pytest
 
 import unmet
 from unmet.censoring import observe
-from unmet.comparison import METHODS, Line, why_not
+from unmet.comparison import METHODS, Comparison, Line, why_not
 from unmet.comparison import _compare as module
 from unmet.comparison._comparison import number, pair
 from unmet.comparison._measures import Measures
@@ -161,8 +161,13 @@ def test_a_function_hears_of_each_finished_method(tmp_path):
     }
     unmet.compare(X, y, **asked)
     assert told == ["Kaplan–Meier is finished, 1 of 2", "Portnoy is finished, 2 of 2"]
+    told.clear()
     unmet.compare(X, y, **asked)
-    assert len(told) == 4
+    assert told == ["Kaplan–Meier was kept from before, 1 of 2", "Portnoy was kept from before, 2 of 2"]
+    told.clear()
+    next((tmp_path / "out" / "fits").glob("Portnoy-*")).unlink()
+    unmet.compare(X, y, **asked)
+    assert told == ["Kaplan–Meier was kept from before, 1 of 2", "Portnoy is finished, 2 of 2"]
 
 
 def line(name, loss, above, error, note=""):
@@ -222,10 +227,10 @@ def test_losses_that_differ_look_different():
 def test_a_comparison_prints_in_a_few_lines():
     X, y, cut, _ = rows()
     text = str(unmet.compare({**X, "stock": cut}, y, threshold="stock", methods=QUICK, folds=2))
-    assert len(text.splitlines()) == 11
+    assert len(text.splitlines()) == 13
     assert "censored tilted loss, mean over 11 quantiles" in text
     assert text.splitlines()[1].startswith("  Portnoy       0.")
-    assert text.endswith('model.fit(X, y, threshold=table["stock"])\n    model.predict_quantiles(X)')
+    assert text.endswith('\nmodel.fit(X, y, threshold=table["stock"])\nprint(model.predict_quantiles(X))')
 
 
 def test_a_method_that_leaves_quantiles_open_yields_to_one_that_does_not():
@@ -244,6 +249,16 @@ def test_a_clear_second_opinion_is_told():
 )
 def test_numbers_are_readable(value, words):
     assert number(value) == words
+
+
+def test_a_column_has_one_notation():
+    lines = [line("Tobit", 0.01, 0, 0), line("MLP", 0.0101, 5.12e-5, 1.5e-4), line("forest", 12, 11, 0.001)]
+    found = Comparison(tuple(lines), "Tobit", "", {}, (), "tilted loss", 9, ("x",), 0.5, (0.5,), 2)
+    losses, above, errors = found.loss_columns()
+    assert losses == ["0.0100", "0.0101", "12.0"]
+    assert above == ["0", "5.12e-05", "1.10e+01"]
+    assert errors == ["0", "1.50e-04", "1.00e-03"]  # beside the distances, to be compared with them
+    assert "(+5.12e-05 ± 1.50e-04)" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,8 @@ def test_the_code_runs_on_tables_in_memory(kind, gaps):
     check(code, X, told, **{"X" if kind == "array" else "table": made, "y": y, "censored": flags})
     if kind == "array" and not gaps:
         assert code == (
-            "from unmet import TobitRegressor\nmodel = TobitRegressor()\n"
-            "model.fit(X, y, censored=censored)\nmodel.predict_quantiles(X)"
+            "from unmet import TobitRegressor\nmodel = TobitRegressor(random_state=0)\n"
+            "model.fit(X, y, censored=censored)\nprint(model.predict_quantiles(X))"
         )
 
 
@@ -205,10 +205,21 @@ def test_only_what_is_needed_is_printed():
     assert code.splitlines() == [
         "from unmet import TobitRegressor",
         'X = table[["x"]]',
-        "model = TobitRegressor()",
+        "model = TobitRegressor(random_state=0)",
         'model.fit(X, table["sold"], threshold=table["stock"])',
-        "model.predict_quantiles(X)",
+        "print(model.predict_quantiles(X))",
     ]
+
+
+def test_two_pastes_agree(capsys):
+    x, y, *_ = rows()
+    found = unmet.compare({"x": x}, y, methods="forest", folds=2, random_state=3)
+    assert "model = CensoredQuantileForest(random_state=3)" in found.code
+    told = []
+    for _ in range(2):
+        fitted(found.code, table={"x": x}, y=y)
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1] != ""
 
 
 def test_gaps_that_were_not_drawn_are_filled_all_the_same():

@@ -76,7 +76,7 @@ def compare(
 
     Losses are cross-validated and need no true values. Writes comparison.csv, comparison.json and a figure.
     Run it again after an interruption and it computes only what is missing. All methods take about two
-    minutes of CPU time for 1,500 rows and 10 columns.
+    minutes of CPU time for 1,500 rows and 10 columns, counted after texts became columns of 0 and 1.
     """
     _check_target(y, lower, upper, {"--threshold": threshold, "--censored": censored, "--event": event})
     from unmet import comparison

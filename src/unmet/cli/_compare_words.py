@@ -18,6 +18,8 @@ Column: TypeAlias = "tuple[str, list[str]]"  # the name, and a cell of each line
 METHOD, LOG_SCORE, COVER, D_CAL = "\nmethod", "log\nscore", "cover", "D-cal\np"
 KM, CROSSINGS, CPU = "KM\ndist.", "cross-\nings", "CPU\ns"
 _MOST_NAMES = 20
+# Arguments that notes name; a command has options instead.
+_OPTIONS = {name: f"--{name}" for name in ("threshold", "censored", "event", "side")}
 
 
 def write(found: Comparison, folder: Path, name: str) -> list[Path]:
@@ -60,13 +62,14 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
     from rich.console import Console
     from rich.table import Table
 
+    from unmet.cli._errors import in_options
     from unmet.cli._terminal import shown
 
     console = Console(highlight=False)
     console.print(f"{found.about()}. Loss: {found.loss_words()}.")
     console.print(f"Columns: {shown(_listed(found.columns))}.", style="dim")
     for note in found.notes:
-        console.print(shown(note), style="dim")
+        console.print(shown(in_options(note, _OPTIONS)), style="dim")
     columns, hidden = _fitting(_columns(found), console.width)
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     for name, _ in columns:
@@ -83,11 +86,13 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
     for name, reason in found.left_out.items():
         console.print(f"Not compared: {shown(name)}, which {shown(reason)}.", style="dim")
     console.print(f"\n[bold]{shown(found.recommendation)}[/bold]")
+    for caution in found.cautions:
+        console.print(shown(caution))
     if found.code:
-        # Code must not be wrapped, or it could not be pasted.
+        # Code must be neither indented nor wrapped, or it could not be pasted.
         console.print()
         for part in found.code.splitlines():
-            console.print(f"    {shown(part)}", soft_wrap=True)
+            console.print(shown(part), soft_wrap=True)
         console.print(
             "\nquantiles=(…) asks for other levels than 0.05, 0.5 and 0.95.",
             style="dim",
@@ -102,7 +107,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _columns(found: Comparison) -> list[Column]:
     """Return the columns of the table, each with one cell per line."""
-    from unmet.comparison import number
 
     def cells(text: Callable[[Line], str]) -> list[str]:
         return [text(line) for line in found.lines]
@@ -110,12 +114,14 @@ def _columns(found: Comparison) -> list[Column]:
     def known(value: float | None, form: str) -> str:
         return "–" if value is None else format(value, form)
 
+    losses, above, errors = found.loss_columns()
+    is_best = [not line.above_best for line in found.lines]
     span = found.levels[-1] - found.levels[0]
     return [
         (METHOD, cells(lambda line: line.method)),
-        ("\nloss", cells(lambda line: number(line.loss))),
-        ("above\nbest", cells(lambda line: number(line.above_best) if line.above_best else "best")),
-        ("\n±", cells(lambda line: number(line.error) if line.above_best else "")),
+        ("\nloss", losses),
+        ("above\nbest", ["best" if best else text for best, text in zip(is_best, above, strict=True)]),
+        ("\n±", ["" if best else text for best, text in zip(is_best, errors, strict=True)]),
         (LOG_SCORE, cells(lambda line: f"{line.log_score:.2f}")),
         (f"{COVER}\n{span:.0%}", cells(lambda line: known(line.coverage, ".0%"))),
         (D_CAL, cells(lambda line: known(line.d_calibration, ".2f"))),

@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
+from unmet.comparison._cautions import beyond_cautions, logarithm_caution
 from unmet.comparison._columns import Encoded, encode, read_table
 from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
-from unmet.comparison._logarithm import logarithm_hint
+from unmet.comparison._logarithm import logarithm_hint, logarithm_words, wants_logarithm
 from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
 from unmet.comparison._names import method_names, no_column
 from unmet.comparison._paste import Used, fit_code
 from unmet.comparison._recommend import make_lines, recommend
 from unmet.comparison._target import choose_rows, read_target
+from unmet.comparison._untold import untold_censoring
 
 _TOLD = ("y", "threshold", "censored", "lower", "upper")
 _FEWEST_ROWS = 50
@@ -118,6 +120,8 @@ def compare(
     if "censored" in told:
         told["censored"] = told["censored"] == 1
     observed = observe(side=side, **told)
+    others = {name: values[rows] for name, values in columns.items() if name not in used}
+    notes += untold_censoring(others, told, side)
     offered = _features(columns, features, used)
     if features is None:
         offered, numbered = leave_out_row_numbers(offered)
@@ -127,7 +131,8 @@ def compare(
     else:
         offered = {name: values[rows] for name, values in offered.items()}
     table = encode(offered, features)
-    hints = logarithm_hint(table.X, observed)
+    skewed = wants_logarithm(table.X, observed)
+    hints = [logarithm_hint(told, observed.kind)] if skewed else []
     _check_size(observed, folds, quantiles)
     chosen, left_out = _applying(table, observed, None if methods is None else method_names(methods))
     levels = tuple(sorted({*(float(level) for level in quantiles)}))
@@ -139,7 +144,7 @@ def compare(
     }
     jobs = available_cores() if n_jobs == -1 else n_jobs
     held = dict(_predict(tasks, jobs, output, replace, progress))
-    found = {}
+    found, quantiles_of = {}, {}
     for method in chosen:
         parts = [held[method, number] for number in range(folds)]
         failed = [part.failure for part in parts if part.failure]
@@ -152,13 +157,17 @@ def compare(
         note = next((part.warning for part in parts if part.warning), "")
         seconds = float(np.median([part.seconds for part in parts]))
         found[method] = (measure(observed, predicted, levels), seconds, note)
+        quantiles_of[method.name] = predicted
     if not found:
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
     lines = make_lines(found, "right" if "lower" in told else side)
     name, sentence = recommend(
         lines, found, None if methods is None else len({*left_out, *(method.name for method in chosen)})
     )
-    compared = Used(X, source, given, all_told, side, kept, table.made_from)
+    used_one = next(method for method in chosen if method.name == name)
+    cautions = [logarithm_caution(used_one, quantiles_of[name], logarithm_words(told))] if skewed else []
+    cautions += beyond_cautions(observed, quantiles_of[name], levels)
+    compared = Used(X, source, given, all_told, side, kept, table.made_from, random_state)
     return Comparison(
         lines,
         name,
@@ -171,7 +180,8 @@ def compare(
         float(observed.censored.mean()),
         levels,
         folds,
-        fit_code(next(method for method in chosen if method.name == name), compared),
+        fit_code(used_one, compared),
+        tuple(cautions),
     )
 
 
@@ -230,14 +240,18 @@ def _predict(
 
     left = Counter(method.name for method, _ in tasks)
     total = len(left)
+    made: set[str] = set()
 
-    def count(method: Method) -> None:
-        """Tell a caller who listens that all fits of a method are finished."""
+    def count(method: Method, *, new: bool = True) -> None:
+        """Tell a caller who listens that all fits of a method are finished, or were before."""
         left[method.name] -= 1
+        if new:
+            made.add(method.name)
         if not left[method.name]:
             del left[method.name]
             if callable(shown):
-                shown(f"{method.name} is finished, {total - len(left)} of {total}")
+                how = "is finished" if method.name in made else "was kept from before"
+                shown(f"{method.name} {how}, {total - len(left)} of {total}")
 
     with progress(len(tasks), "compare", "fits", shown=False if callable(shown) else shown) as bar:
         if output is None:
@@ -256,7 +270,7 @@ def _predict(
                     missing.append(key)
                 else:
                     bar.resume()
-                    count(key[0])
+                    count(key[0], new=False)
                     yield key, found
             for index, held in run_shards(predict_held, [tasks[key] for key in missing], jobs=jobs):
                 kept.keep(*missing[index], held)

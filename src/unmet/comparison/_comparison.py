@@ -1,6 +1,6 @@
 """The result of a comparison: one line per method, and which one to use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -58,7 +58,9 @@ class Comparison:
         Which loss the lines hold.
     code : str
         Lines to paste that prepare your frame `table` as it was compared, fit the recommended method and
-        predict; a file is read first. Empty if the columns tell nothing.
+        print its quantiles; a file is read first. Empty if the columns tell nothing.
+    cautions : tuple of str
+        What to know before the recommended fit is used.
     """
 
     lines: tuple[Line, ...]
@@ -73,19 +75,21 @@ class Comparison:
     levels: tuple[float, ...]
     folds: int
     code: str = ""
+    cautions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return losses and the recommendation, in a few lines."""
         wide = max(len(line.method) for line in self.lines)
+        losses, above, errors = self.loss_columns()
         rows = [
-            f"  {line.method:<{wide}}  {number(line.loss)}"
-            + (f"  (+{number(line.above_best)} ± {number(line.error)})" if line.above_best else "")
-            for line in self.lines
+            f"  {line.method:<{wide}}  {losses[place]}"
+            + (f"  (+{above[place]} ± {errors[place]})" if line.above_best else "")
+            for place, line in enumerate(self.lines)
         ]
         about = f"{self.about()}. Loss: {self.loss_words()}."
-        return "\n".join(
-            [about, *rows, self.recommendation, *(f"    {one}" for one in self.code.splitlines())]
-        )
+        code = ["", self.code] if self.code else []
+        # Code stands at the margin, or it could not be pasted.
+        return "\n".join([about, *rows, self.recommendation, *self.cautions, *code])
 
     def about(self) -> str:
         """Return rows, censoring, columns and folds as words."""
@@ -104,6 +108,12 @@ class Comparison:
         joint = self.loss_name == "log score"
         return f"{self.loss_name}, from {many}" if joint else f"{self.loss_name}, mean over {many}"
 
+    def loss_columns(self) -> tuple[list[str], list[str], list[str]]:
+        """Return losses, distances to the best and their errors as texts; the last two in one notation."""
+        many = len(self.lines)
+        both = numbers([*(line.above_best for line in self.lines), *(line.error for line in self.lines)])
+        return numbers([line.loss for line in self.lines]), both[:many], both[many:]
+
     def frame(self, backend: str | None = None) -> Any:
         """Return the lines as a frame of pandas, Polars or Arrow, whichever is installed or asked for."""
         from unmet.results import choose_backend, make_frame
@@ -116,7 +126,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
         found = asdict(self)
-        lists = {name: list(found[name]) for name in ("lines", "notes", "columns", "levels")}
+        lists = {name: list(found[name]) for name in ("lines", "notes", "columns", "levels", "cautions")}
         return {**found, **lists, "left_out": dict(self.left_out)}
 
     def plot(self, ax: Any, name: str = "") -> Any:
@@ -155,7 +165,22 @@ def pair(one: float, other: float) -> tuple[str, str]:
 
 def number(value: float) -> str:
     """Return a number with three significant digits, without an exponent where it is readable."""
-    if value == 0 or not np.isfinite(value):
-        return f"{value:g}"
-    digits = max(0, 2 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:,.{digits}f}" if digits <= 6 else f"{value:.2e}"
+    return numbers([value])[0]
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    """Return numbers with three significant digits: with an exponent, all of them, if one needs it.
+
+    >>> numbers([0.00101, 0.00015]), numbers([0.00101, 0.0000512])
+    (['0.00101', '0.000150'], ['1.01e-03', '5.12e-05'])
+    """
+    plain = [value == 0 or not np.isfinite(value) for value in values]
+    digits = [
+        0 if one else max(0, 2 - int(np.floor(np.log10(abs(value)))))
+        for one, value in zip(plain, values, strict=True)
+    ]
+    short = max(digits, default=0) <= 6
+    return [
+        f"{value:g}" if one else f"{value:,.{many}f}" if short else f"{value:.2e}"
+        for one, many, value in zip(plain, digits, values, strict=True)
+    ]

@@ -1,5 +1,7 @@
 """Whether to take logarithms first: a normal law of y against one of log(y), both with censoring."""
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
@@ -15,31 +17,51 @@ _MOST_ROUNDS, _SMALL = 200, 1e-6
 _MOST_COLUMNS = 0.2
 
 
-def logarithm_hint(X: Floats, observed: Observed) -> list[str]:
-    """Return a hint to take logarithms if y is positive and log(y) is clearly closer to a linear normal law.
+def wants_logarithm(X: Floats, observed: Observed) -> bool:
+    """Return whether y is positive and log(y) is clearly closer to a linear normal law.
 
     Both laws have as many parameters, so their likelihoods can be compared. Censored rows count by the
     chance of their bounds: unlike the skewness of what was seen, this does not depend on where y is cut off.
     """
     low, high = observed.lower, observed.upper
     if not (high > 0).all() or not (low[np.isfinite(low)] > 0).all():
-        return []
+        return False
     if X.shape[1] > _MOST_COLUMNS * len(X):
         X = X[:, :0]
     exact, closed = low == high, np.isfinite(low) & np.isfinite(high)
     if closed.sum() < 2 or np.ptp(observed.observed[closed]) == 0:
-        return []
+        return False
     with np.errstate(divide="ignore", invalid="ignore"):
         log_low, log_high = np.log(np.maximum(low, 0.0)), np.log(high)
     gain = _likelihoods(X, log_low, log_high) - _likelihoods(X, low, high)
     gain[exact] -= log_low[exact]  # the density of y from that of log(y)
     error = gain.std(ddof=1) * np.sqrt(len(gain))
-    if gain.sum() < max(_LEAST_GAIN * closed.sum(), _LEAST_ERRORS * error):
-        return []
-    return [
-        "Hint: y is positive, and log(y) is much closer to a normal distribution. Try log(y), and the log of "
-        "its limits too."
-    ]
+    return bool(gain.sum() >= max(_LEAST_GAIN * closed.sum(), _LEAST_ERRORS * error))
+
+
+def logarithm_words(told: Collection[str]) -> str:
+    """Return what to take the logarithm of, by what was told of the target.
+
+    >>> logarithm_words({"y", "threshold"})
+    'log(y) and the log of its limits'
+    """
+    if "lower" in told:
+        return "the log of both bounds"
+    return "log(y) and the log of its limits" if "threshold" in told else "log(y)"
+
+
+def logarithm_hint(told: Collection[str], kind: str) -> str:
+    """Return the hint to take logarithms, and what of two such comparisons may be compared."""
+    # Chances of bounds and of fixed parts of the axis do not change with its units, unlike densities.
+    compared = (
+        "Its losses are log scores too: compare them with these"
+        if kind == "intervals"
+        else "Its losses are in other units: compare it with this run by log score, cover and D-cal instead"
+    )
+    return (
+        "Hint: y is positive, and log(y) is much closer to a normal distribution. Try "
+        f"{logarithm_words(told)}. {compared}."
+    )
 
 
 def _likelihoods(X: Floats, low: Floats, high: Floats) -> Floats:

@@ -39,11 +39,11 @@ class Method:
         """How to call it where large values are cut off. Finished fits are kept under this text."""
         return self.call("right")
 
-    def call(self, side: str) -> str:
-        """How to call it: `side` is part of it unless it is the default."""
+    def call(self, side: str, **more: Any) -> str:
+        """How to call it: `side` is part of it unless it is the default; `more` are settings to add."""
         if self.estimator == "KaplanMeier":
             return "unmet.censoring.kaplan_meier"
-        settings = self.settings if side == "right" else {**self.settings, "side": side}
+        settings = {**self.settings, **({} if side == "right" else {"side": side}), **more}
         given = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         return f"{self.estimator}({given})"
 

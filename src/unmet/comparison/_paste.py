@@ -32,6 +32,7 @@ class Used:
     told : the target as it was read, all rows.
     kept : rows that tell something of the target.
     features : columns of the table to predict from.
+    seed : starts the fit, so that two pastes agree.
     """
 
     X: Any
@@ -41,6 +42,7 @@ class Used:
     side: str
     kept: NDArray[np.bool_]
     features: tuple[str, ...]
+    seed: int = 0
 
 
 @dataclass
@@ -60,7 +62,8 @@ def fit_code(method: Method, used: Used) -> str:
     words, added = _target(used, code)
     _columns(used, code, added)
     _reading(used, code)
-    call = method.call("right" if "lower" in words else used.side)  # bounds say themselves which side is open
+    side = "right" if "lower" in words else used.side  # bounds say themselves which side is open
+    call = method.call(side, random_state=used.seed)
     told = ["X", *(word if name == "y" else f"{name}={word}" for name, word in words.items())]
     return "\n".join(
         [
@@ -68,7 +71,7 @@ def fit_code(method: Method, used: Used) -> str:
             *code.lines,
             f"model = {call}",
             f"model.fit({', '.join(told)})",
-            "model.predict_quantiles(X)",
+            "print(model.predict_quantiles(X))",
         ]
     )
 

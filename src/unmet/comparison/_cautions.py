@@ -1,0 +1,78 @@
+"""What to know before the recommended fit is used: quantiles below zero, and beyond all that was seen."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmet.censoring import Observed
+from unmet.comparison._comparison import number
+from unmet.comparison._methods import Method
+
+Floats = NDArray[np.float64]
+# Fewer rows than this share are told of nothing.
+_LEAST_BELOW, _LEAST_BEYOND = 0.005, 0.1
+
+
+def logarithm_caution(method: Method, predicted: Floats, logarithm: str) -> str:
+    """Return what goes wrong with positive, skewed values as they are, and the remedies.
+
+    `logarithm` says what to take the logarithm of; `predicted` are quantiles of rows that no fit saw.
+    """
+    share = float((predicted < 0).any(axis=1).mean())
+    if share < _LEAST_BELOW:
+        return (
+            f"Compare {logarithm} before you decide: linear methods fit better there, and without the "
+            "logarithm they can predict quantiles below 0."
+        )
+    other = "; positive=True in the call, the other remedy, raises them to 0" if _positive(method) else ""
+    return (
+        f"Take {logarithm} first: y is positive, but without the logarithm this method predicts quantiles "
+        f"below 0 in {_percent(share)} of the rows{other}."
+    )
+
+
+def beyond_cautions(observed: Observed, predicted: Floats, levels: Sequence[float]) -> list[str]:
+    """Return a sentence for each open end beyond whose last value or cap many predicted quantiles lie."""
+    found = []
+    if np.isinf(observed.upper).any():
+        largest = _last(observed.observed, observed.upper, observed.ceiling)
+        found += _beyond(predicted > largest, levels, f"above {number(largest)}, the largest value or cap")
+    if np.isinf(observed.lower).any():
+        smallest = -_last(-observed.observed, -observed.lower, -observed.floor)
+        found += _beyond(
+            predicted < smallest, levels, f"below {number(smallest)}, the smallest value or limit"
+        )
+    return found
+
+
+def _beyond(beyond: NDArray[np.bool_], levels: Sequence[float], where: str) -> list[str]:
+    shares = beyond.mean(axis=0)
+    far = [level for level, share in zip(levels, shares, strict=True) if share >= _LEAST_BEYOND]
+    if not far:
+        return []
+    one = f"Its quantile at level {far[0]:g} lies"
+    which = one if len(far) == 1 else f"Its quantiles at levels {far[0]:g} to {far[-1]:g} lie"
+    share = f"{'' if len(far) == 1 else 'up to '}{_percent(float(shares.max()))}"
+    return [
+        f"{which} {where} in the data, in {share} of the rows: what lies beyond it is the model's "
+        "assumption, not the data's word."
+    ]
+
+
+def _last(*ends: Floats) -> float:
+    return max(float(values[np.isfinite(values)].max(initial=-np.inf)) for values in ends)
+
+
+def _positive(method: Method) -> bool:
+    """Whether the estimator has the parameter `positive`."""
+    from inspect import signature
+
+    from unmet import estimators
+
+    made = getattr(estimators, method.estimator, None)
+    return made is not None and "positive" in signature(made).parameters
+
+
+def _percent(share: float) -> str:
+    return f"{max(share, 0.01):.0%}"

@@ -1,0 +1,66 @@
+"""Sentences that come with a recommendation: quantiles beyond all that the data show."""
+
+import numpy as np
+
+import unmet
+from unmet.censoring import observe
+from unmet.comparison._cautions import beyond_cautions
+
+LEVELS = (0.5, 0.9, 0.95)
+ROWS = np.tile([1.0, 4.0, 6.0], (10, 1))
+
+
+def flags(y, side="right"):
+    return observe(y, censored=np.arange(10) % 2 == 0, side=side)
+
+
+def test_levels_and_shares_by_hand():
+    seen = flags(np.linspace(0, 5, 10))
+    beyond = (
+        "above 5.00, the largest value or cap in the data, in 100% of the rows: what lies beyond it is the "
+        "model's assumption, not the data's word."
+    )
+    assert beyond_cautions(seen, ROWS, LEVELS) == [f"Its quantile at level 0.95 lies {beyond}"]
+    higher = ROWS + np.where(np.arange(10) < 3, 2.0, 0.0)[:, None]
+    words = beyond_cautions(seen, higher, LEVELS)[0]
+    assert words.startswith("Its quantiles at levels 0.9 to 0.95 lie above 5.00")
+    assert "in up to 100% of the rows" in words
+
+
+def test_a_tenth_of_the_rows_is_told_and_less_is_not():
+    seen = observe(np.linspace(0, 5, 20), censored=np.arange(20) > 15)
+    few = np.full((20, 1), 4.0)
+    few[0] = 9
+    assert beyond_cautions(seen, few, (0.95,)) == []
+    few[1] = 9
+    assert "in 10% of the rows" in beyond_cautions(seen, few, (0.95,))[0]
+
+
+def test_caps_count_also_where_they_were_not_reached():
+    y = np.linspace(0, 5, 10)
+    assert beyond_cautions(observe(y, threshold=np.where(y < 5, 7.0, 5.0)), ROWS, LEVELS) == []
+    assert beyond_cautions(observe(y, threshold=5.0), ROWS, LEVELS)
+    none = np.where(y < 5, np.inf, 5.0)  # a row without a cap shows nothing
+    assert "above 5.00" in beyond_cautions(observe(y, threshold=none), ROWS, LEVELS)[0]
+
+
+def test_left_censoring_is_the_mirror_image():
+    seen = flags(np.linspace(-5, 0, 10), "left")
+    words = beyond_cautions(seen, -ROWS[:, ::-1], (0.05, 0.1, 0.5))
+    assert len(words) == 1
+    assert words[0].startswith("Its quantile at level 0.05 lies below -5.00, the smallest value or limit in")
+
+
+def test_where_nothing_is_censored_nothing_is_said():
+    assert beyond_cautions(observe(np.linspace(0, 5, 10)), ROWS, LEVELS) == []
+
+
+def test_heavy_censoring_is_told_with_the_recommendation():
+    random = np.random.default_rng(0)
+    x = random.normal(size=200)
+    latent = x + random.normal(size=200)
+    y, told = np.minimum(latent, 0.5), {"methods": "Tobit", "folds": 2}
+    found = unmet.compare({"x": x}, y, censored=latent > 0.5, **told)
+    assert " to 0.95 lie above 0.500, the largest value or cap" in found.cautions[0]
+    assert found.cautions[0] in str(found)
+    assert unmet.compare({"x": x}, latent, **told).cautions == ()
