@@ -1,4 +1,4 @@
-"""The benchmark of a metropolis: figures beside the truth by hand, and copies of a city that are distinct."""
+"""The benchmark of a metropolis: figures beside the truth by hand, distinct copies of a city, kills."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from benchmarks.metropolis.kills import blow
 from benchmarks.metropolis.truth import compare, words
 from benchmarks.panel import scale
 from benchmarks.panel.config import Config
@@ -88,3 +89,34 @@ def test_copies_of_a_city_have_rides_and_places_of_their_own(tmp_path, monkeypat
     districts = duckdb.sql(f"SELECT DISTINCT station_id[:3] FROM read_parquet({status})").fetchall()
     assert {name for (name,) in districts} == {"D00", "D01"}
     assert '"D01-' in (tmp_path / "stations-01.json").read_text()
+
+
+# Three stages, each kept as a file and noted in the log; finished ones are not done again.
+_STAGES = """
+import json, os, sys, time
+folder = sys.argv[1]
+os.makedirs(folder, exist_ok=True)
+for stage in "abc":
+    if os.path.exists(f"{folder}/{stage}"):
+        continue
+    began = time.time()
+    time.sleep(0.15)
+    with open(f"{folder}/.part", "w") as part:
+        part.write(WHAT)
+    os.replace(f"{folder}/.part", f"{folder}/{stage}")
+    with open(f"{folder}/log.jsonl", "a") as log:
+        entry = {"step": "fit", "stage": stage, "cpu": 0.1, "seconds": time.time() - began}
+        log.write(json.dumps({**entry, "time": time.time()}) + chr(10))
+"""
+
+
+@pytest.mark.parametrize(("what", "different"), [("stage", []), ("str(os.getpid())", ["a", "b", "c"])])
+def test_kills_come_after_finished_stages_too_and_show_bytes_that_differ(
+    tmp_path: Path, what: str, different: list[str]
+):
+    script = _STAGES.replace("WHAT", what)
+    found = blow(lambda output: [sys.executable, "-c", script, str(output)], tmp_path, 12)
+    assert len(found.killed) == 12
+    assert max(found.killed) > 0  # not only in the first stage
+    assert found.different == different
+    assert not found.twice
