@@ -120,6 +120,8 @@ def test_intervals_hold_where_caps_lie_below_their_upper_ends(most: float, flags
         test, hidden = draw(2000)
         low, high = model.predict_interval(test).T
         assert not ((high > most) & np.isfinite(high)).any()
+        if flags:  # nothing was seen above the last value, so no lower end can lie there
+            assert max(low.max(), model.predict_lower(test).max()) <= most
         covered.append(np.mean((low <= hidden) & (hidden <= high)))
     assert np.mean(covered) > 0.875  # 0.78 where ends beyond all caps were taken for seen
 

@@ -174,6 +174,8 @@ class Conformal(CensoredRegressor):
         upper_end = int(good[0]) if len(good) else None
         if upper_end is not None and upper_end <= lower_end:
             upper_end = min(lower_end + 1, last)
+        if not seen.known and np.isfinite(top):  # flags tell nothing of lower bounds beyond it either
+            cutoff = top if cutoff is None else min(cutoff, top)
         ends = (lower, lower_end, upper_end, cutoff, inner, top if np.isfinite(top) else None)
         self.bounds_ = Bounds(levels, unit or 1.0, *ends)
         self.side_ = "left" if left else "right"
