@@ -90,11 +90,22 @@ def test_a_scheduler_that_is_not_there_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("address", "words"),
-    [("LOCAL", "must be 'local' or the address"), ("tls://127.0.0.1:1", "needs Dask's TLS settings")],
+    [
+        ("LOCAL", "must be 'local' or the address"),
+        ("tls://127.0.0.1:1", "needs Dask's TLS settings"),
+        ("http://127.0.0.1:1", "must be 'local' or the address"),
+        ("tcp://127.0.0.1:70000", "must be 'local' or the address"),
+    ],
 )
 def test_an_address_that_cannot_be_one_is_refused_in_one_line(address: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         list(run_shards(abs, [1], cluster=address))
+
+
+def test_a_shared_folder_is_no_address() -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(ValueError, match="s3://bucket/work is an address"):
+        Cluster("local", folder="s3://bucket/work")
 
 
 def test_workers_of_a_scheduler_are_not_ours_to_count() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from unmet.runs._addresses import refuse_address
 from unmet.runs._cluster_work import ClusterLostError, Welcome, Work
 from unmet.runs._extras import naming_extras
 from unmet.runs._workers import available_cores, pack, worker_environment
@@ -61,6 +62,8 @@ class Cluster:
             )
         if workers is not None and address != LOCAL:
             raise ValueError(f"workers goes with cluster={LOCAL!r}: a scheduler has the workers that it has")
+        if folder is not None:
+            refuse_address(folder)
         self.folder = None if folder is None else Path(folder).resolve()
         self._address: Any = address
         self._workers, self._patience = workers, patience
@@ -193,11 +196,15 @@ def _check_address(address: str) -> None:
     """Refuse what no scheduler can have as its address, before Dask starts a thread to connect to it."""
     from distributed import Security
     from distributed.comm import get_address_host_port, normalize_address
+    from distributed.comm.registry import get_backend
 
     try:
         found = normalize_address(address)
+        get_backend(found.split("://", 1)[0])
         if found.startswith(("tcp://", "tls://")):
-            get_address_host_port(found, strict=True)
+            _, port = get_address_host_port(found, strict=True)
+            if not 0 < port < 65_536:
+                raise ValueError(f"port {port} is not between 1 and 65,535")
     except ValueError as error:
         raise ValueError(
             "cluster must be 'local' or the address of a Dask scheduler, such as tcp://10.0.0.1:8786, "
