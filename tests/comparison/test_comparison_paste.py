@@ -211,9 +211,19 @@ def test_only_what_is_needed_is_printed():
     ]
 
 
+def test_columns_named_by_numbers():
+    x, y, _, flags = rows()
+    table = pd.DataFrame(np.column_stack([x, x**2, np.where(flags, 1.0, 0.0)]))
+    code, X, told = code_of(table, {"y": y, "censored": flags})
+    check(code, X, told, table=table, y=y, censored=flags)
+    table[3] = y
+    code, X, told = code_of(table, {"y": "3", "censored": "2"})
+    check(code, X, told, table=table)
+
+
 def test_two_pastes_agree(capsys):
     x, y, *_ = rows()
-    found = unmet.compare({"x": x}, y, methods="forest", folds=2, random_state=3)
+    found = unmet.compare({"x": x}, y, methods="forest", folds=2, random_state=np.int64(3))
     assert "model = CensoredQuantileForest(random_state=3)" in found.code
     told = []
     for _ in range(2):

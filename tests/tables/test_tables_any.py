@@ -2,6 +2,7 @@
 
 import gzip
 
+import pandas as pd
 import pytest
 
 from unmet.tables import read_any
@@ -29,3 +30,9 @@ def test_a_row_with_a_stray_comma_is_named(tmp_path):
     rows = [*ROWS[:1500], "1499,1.5,x,y", *ROWS[1501:]]
     with pytest.raises(ValueError, match="line 1501 has 4 columns, the header 3"):
         read_any(write(tmp_path / "stray.csv", rows))
+
+
+def test_a_column_named_by_a_number_is_not_taken_for_a_row():
+    found = read_any(pd.DataFrame({0: [1.0, 2.0, 3.0], 1: ["a", "b", None]})).columns
+    assert found["0"].tolist() == [1, 2, 3]
+    assert found["1"].tolist() == ["a", "b", None]

@@ -167,7 +167,7 @@ def compare(
     used_one = next(method for method in chosen if method.name == name)
     cautions = [logarithm_caution(used_one, quantiles_of[name], logarithm_words(told))] if skewed else []
     cautions += beyond_cautions(observed, quantiles_of[name], levels)
-    compared = Used(X, source, given, all_told, side, kept, table.made_from, random_state)
+    compared = Used(X, source, given, all_told, side, kept, table.made_from, int(random_state))
     return Comparison(
         lines,
         name,

@@ -95,6 +95,8 @@ def _reading(used: Used, code: _Lines) -> None:
         line = "table = pd.DataFrame(table)"
     elif hasattr(used.X, "to_pandas"):  # Polars, Arrow
         line = "table = table.to_pandas()"
+    elif not all(isinstance(name, str) for name in used.X.columns):
+        line = "table = table.rename(columns=str)"
     if line:
         code.lines.insert(0, line)
     if "pd." in line:

@@ -68,7 +68,7 @@ def read_any(data: Any, *, texts: Sequence[str] = ()) -> AnyTable:
         ) from None
     columns, zones = {}, {}
     for name in frame.columns:
-        columns[str(name)], zone = _column(frame[name])
+        columns[str(name)], zone = _column(frame.get_column(name))
         if zone is not None:
             zones[str(name)] = zone
     return AnyTable(columns, zones, "panel")
