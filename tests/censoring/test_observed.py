@@ -89,6 +89,7 @@ def test_flags_with_infinite_thresholds_are_known():
         ({"threshold": 2.5}, "threshold contradicts y in 1 rows.*above.*row 2"),
         ({"threshold": [0.0, 1.5, 9.0]}, "threshold contradicts y in 2 rows.*row 0"),
         ({"threshold": 1.5, "side": "left"}, "threshold contradicts y in 1 rows.*below.*row 0"),
+        ({"threshold": 0.5}, 'row 0 .*; use side="left" if small values are cut off$'),
         ({"threshold": 2.5, "censored": [False, False, True]}, "threshold contradicts y"),
         ({"threshold": 2.5, "censored": [False, False, False]}, "threshold contradicts y"),
         ({"censored": [True]}, "censored must hold one flag per row"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cli_tools import call
 
+from unmet.cli._compare_words import _listed
 from unmet.tables import write_columns
 
 FAST = ("--methods", "Kaplan–Meier,Portnoy", "--folds", "2", "--jobs", "1")
@@ -287,3 +288,9 @@ def test_a_file_that_is_no_table(tmp_path, capsys):
     (tmp_path / "bad.parquet").write_bytes(b"no")
     assert call("compare", tmp_path / "bad.parquet", "--y", "y") == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_groups_of_one_column_are_listed_as_one():
+    names = ["price", *(f"store = {number}" for number in range(30)), "day = Sunday", "price is missing"]
+    assert _listed(names) == "price, store (31 groups), day = Sunday, price is missing"
+    assert _listed([f"x{number}" for number in range(22)]).endswith("x19 and 2 more")

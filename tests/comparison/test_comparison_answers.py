@@ -118,3 +118,16 @@ def test_notes_on_several_columns_are_in_the_plural_and_name_only_what_was_given
     assert "Left out: rounded: follows from y and the threshold." in notes[1]
     _, notes = leave_out_row_numbers({"id": np.arange(9), "back": -np.arange(9), "x": y[:9]})
     assert notes == ["Left out: id, back: number the rows. Name them in features if they mean more."]
+
+
+def test_ids_are_left_out_in_any_order():
+    random = np.random.default_rng(0)
+    columns = {
+        "pid": random.permutation(200),
+        "storeId": random.permutation(200) + 0.0,
+        "id of twins": np.arange(200) // 2,
+        "humid": random.permutation(200),
+    }
+    kept, notes = leave_out_row_numbers(columns)
+    assert list(kept) == ["id of twins", "humid"]
+    assert notes == ["Left out: pid, storeId: number the rows. Name them in features if they mean more."]

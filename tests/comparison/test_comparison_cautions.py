@@ -4,7 +4,8 @@ import numpy as np
 
 import unmet
 from unmet.censoring import observe
-from unmet.comparison._cautions import beyond_cautions
+from unmet.comparison import Line
+from unmet.comparison._cautions import beyond_cautions, close_call, side_caution
 
 LEVELS = (0.5, 0.9, 0.95)
 ROWS = np.tile([1.0, 4.0, 6.0], (10, 1))
@@ -64,3 +65,34 @@ def test_heavy_censoring_is_told_with_the_recommendation():
     assert " to 0.95 lie above 0.500, the largest value or cap" in found.cautions[0]
     assert found.cautions[0] in str(found)
     assert unmet.compare({"x": x}, latent, **told).cautions == ()
+
+
+def test_flags_at_the_wrong_end_of_y_are_told():
+    random = np.random.default_rng(0)
+    value = np.exp(random.normal(size=200))
+    low, limited = value < 0.6, np.maximum(value, 0.6)
+    words = side_caution(observe(limited, censored=low))
+    assert words == [
+        "The censored rows have the smallest values of y: if they lie below a limit, give side='left', or "
+        "all of this is wrong."
+    ]
+    turned = side_caution(observe(-limited, censored=low, side="left"))
+    assert "largest values of y: if they lie above a limit, give side='right'" in turned[0]
+    assert side_caution(observe(limited, censored=low, side="left")) == []
+    assert side_caution(observe(np.minimum(value, 1.0), censored=value > 1)) == []
+    assert side_caution(observe(value, censored=random.uniform(size=200) < 0.4)) == []
+    table = {"x": random.normal(size=200), "value": limited, "nd": low}
+    found = unmet.compare(table, "value", censored="nd", methods="Tobit", folds=2)
+    assert found.cautions[0] == words[0]
+
+
+def line(method, above, error):
+    return Line(method, "", 1.0 + above, above, error, 0.0, None, None, None, 0, 0.1)
+
+
+def test_methods_within_two_standard_errors_are_a_close_call():
+    lines = [line("a", 0.0, 0.0), line("b", 1.9, 1.0), line("c", 2.1, 1.0)]
+    assert close_call(lines, "a") == ["A close call: other folds, by another seed, may prefer one of b."]
+    assert close_call(lines[:1], "a") == close_call([lines[0], lines[2]], "a") == []
+    many = [line(name, 0.1, 1.0) for name in "abcdef"]
+    assert close_call(many, "c")[0].endswith("may prefer one of a; b; d and 2 more.")

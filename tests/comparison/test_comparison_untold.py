@@ -95,3 +95,15 @@ def test_with_flags_a_limit_equals_y_in_all_censored_rows(sales, sign):
     assert both.notes == ()
     table["stock"] = np.where(np.arange(N) == np.argmax(flags), sign * 99.0, table["stock"])
     assert unmet.compare(table, "sold", censored="cut", side=side, **QUICK).notes == ()
+
+
+def test_flags_of_small_values_come_with_their_side():
+    random = np.random.default_rng(0)
+    value = random.normal(size=N)
+    y, low = np.maximum(value, -0.5), value < -0.5
+    (note,) = untold_censoring({"nondetect": low.astype(float)}, {"y": y}, "right")
+    assert "give event='nondetect' if" in note
+    assert "or censored='nondetect' and side='left' if" in note
+    (note,) = untold_censoring({"event": (~low).astype(float)}, {"y": y}, "right")
+    assert "give event='event' and side='left' if" in note
+    assert "or censored='event' if" in note

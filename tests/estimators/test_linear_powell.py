@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unmet import LinearCensoredQuantiles
 from unmet.estimators.linear._paths import Problem
 from unmet.estimators.linear._powell import _settle, _step, objective, powell
 from unmet.estimators.linear._simplex import first_basis
@@ -50,3 +51,15 @@ def test_the_search_ends_where_no_edge_leads_lower(problem):
             others = np.tile(basis, (196, 1))
             others[:, place] = np.setdiff1d(np.arange(200), basis)
             assert heights(problem, level, others).min() > lowest - 1e-9
+
+
+def test_a_level_beyond_nearly_all_thresholds_is_told():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 3))
+    latent = X @ np.array([0.3, 0.2, 0.1]) + random.normal(size=400)
+    y = np.maximum(latent, -0.5)  # a third of the rows: the 5% quantile lies below the limit in all of them
+    model = LinearCensoredQuantiles(method="powell", side="left", quantiles=(0.05, 0.7), random_state=0)
+    with pytest.warns(UserWarning, match=r"quantiles \[0.05\] are not identified, because they lie beyond"):
+        model.fit(X, y, threshold=-0.5)
+    model.set_params(quantiles=(0.6, 0.7)).fit(X, y, threshold=-0.5)
+    model.set_params(side="right", quantiles=(0.05, 0.5, 0.95)).fit(X[:12], latent[:12], threshold=99.0)

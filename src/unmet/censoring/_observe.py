@@ -195,9 +195,12 @@ def _explain(
             f'threshold {wrong} hides every value when side="{side}": use {none} for rows without a threshold'
         )
     first = int(np.argmin(sound))
+    other, small = ("left", "small values are cut off") if side == "right" else ("right", "large values are")
+    turned = (y >= limits if side == "right" else y <= limits).all()
+    remedy = f'; use side="{other}" if {small}' if turned else ""
     raise ValueError(
         f"threshold contradicts y in {int(np.count_nonzero(~sound))} rows: with side={side!r} no y may lie "
-        f"{beyond} its threshold, first at row {first} (y {y[first]:g}, threshold {limits[first]:g})"
+        f"{beyond} its threshold, first at row {first} (y {y[first]:g}, threshold {limits[first]:g}){remedy}"
     )
 
 

@@ -109,7 +109,7 @@ def compare(
     files = write(found, output, printable(table.name))
     if lost:
         _say(
-            f"{output} now compares {_counted(found.lines)}, without {', '.join(lost)}, which it had before. "
+            f"{output} now compares {_counted(found.lines)}, without {'; '.join(lost)}, which it had before. "
             "Their fits are kept: name them in --methods too, or leave it out, to have them back"
         )
     tell(found, files, as_json=as_json, quiet=quiet)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -101,6 +102,14 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
 
 
 def _listed(names: Sequence[str]) -> str:
+    """Return the names of columns; those of the groups of one text column are one name."""
+    groups = Counter(name.split(" = ", 1)[0] for name in names if " = " in name)
+    one_each: dict[str, None] = {}
+    for name in names:
+        column = name.split(" = ", 1)[0]
+        many = groups[column] if " = " in name else 0
+        one_each[f"{column} ({many + 1} groups)" if many > 1 else name] = None
+    names = list(one_each)
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.comparison._columns import as_numbers, left_out
+from unmet.comparison._names import words_of
 
 Floats = NDArray[np.float64]
 # A value that all censored rows share by chance is shared by others too, or there are few such rows.
 _LEAST_MARKED, _LEAST_SHARE = 10, 0.9
 # Few values agree by chance; what is left of a column that is computed from others is rounding.
 _LEAST_VALUES, _MOST_LEFT, _MOST_DECIMALS = 10, 0.02, 8
+_ID_NAMES = {"id", "ids", "pid", "uid", "identifier"}
 
 
 def leave_out_answers(
@@ -47,7 +49,7 @@ def leave_out_row_numbers(
     columns: Mapping[str, NDArray[Any]],
 ) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Return the columns that do not count the rows one by one, and a note; a single column is kept."""
-    numbered = [name for name, values in columns.items() if _counts_rows(values)]
+    numbered = [name for name, values in columns.items() if _counts_rows(name, values)]
     if not numbered or len(numbered) == len(columns):
         return dict(columns), []
     kept = {name: values for name, values in columns.items() if name not in numbered}
@@ -55,10 +57,13 @@ def leave_out_row_numbers(
     return kept, [f"{left_out(numbered, 'numbers the rows')} Name {which} more."]
 
 
-def _counts_rows(values: NDArray[Any]) -> bool:
+def _counts_rows(name: str, values: NDArray[Any]) -> bool:
+    """Whether a column counts the rows; or is called id and has a whole number of its own in each row."""
     numbers = as_numbers(values) if values.dtype.kind != "b" else None
     if numbers is None or len(numbers) < 2 or not np.isfinite(numbers).all() or numbers[0] % 1:
         return False
+    if _ID_NAMES & {*words_of(name)}:
+        return bool(len(np.unique(numbers)) == len(numbers) and not (numbers % 1).any())
     steps = np.diff(numbers)
     return bool((steps == 1).all() or (steps == -1).all())
 

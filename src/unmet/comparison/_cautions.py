@@ -6,12 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.censoring import Observed
-from unmet.comparison._comparison import number
+from unmet.comparison._comparison import Line, number
 from unmet.comparison._methods import Method
+from unmet.comparison._untold import lies_below
 
 Floats = NDArray[np.float64]
 # Fewer rows than this share are told of nothing.
 _LEAST_BELOW, _LEAST_BEYOND = 0.005, 0.1
+# So many methods of nearly equal loss are named.
+_MOST_NEAR = 3
 
 
 def logarithm_caution(method: Method, predicted: Floats, logarithm: str) -> str:
@@ -44,6 +47,30 @@ def beyond_cautions(observed: Observed, predicted: Floats, levels: Sequence[floa
             predicted < smallest, levels, f"below {number(smallest)}, the smallest value or limit"
         )
     return found
+
+
+def side_caution(observed: Observed) -> list[str]:
+    """Return a sentence if flagged rows lie at the wrong end: small values where large ones are cut off."""
+    if observed.kind != "flags" or observed.side == "both":
+        return []
+    left = observed.side == "left"
+    if not lies_below(-observed.observed if left else observed.observed, observed.censored):
+        return []
+    which, where, other = ("largest", "above", "right") if left else ("smallest", "below", "left")
+    return [
+        f"The censored rows have the {which} values of y: if they lie {where} a limit, give side={other!r}, "
+        "or all of this is wrong."
+    ]
+
+
+def close_call(lines: Sequence[Line], chosen: str) -> list[str]:
+    """Return a sentence on methods whose loss is within two standard errors of the lowest."""
+    near = [line.method for line in lines if line.method != chosen and line.above_best <= 2 * line.error]
+    if not near or len(near) == len(lines) == 1:
+        return []
+    more = f" and {len(near) - _MOST_NEAR} more" if len(near) > _MOST_NEAR else ""
+    names = "; ".join(near[:_MOST_NEAR])
+    return [f"A close call: other folds, by another seed, may prefer one of {names}{more}."]
 
 
 def _beyond(beyond: NDArray[np.bool_], levels: Sequence[float], where: str) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
-from unmet.comparison._cautions import beyond_cautions, logarithm_caution
+from unmet.comparison._cautions import beyond_cautions, close_call, logarithm_caution, side_caution
 from unmet.comparison._columns import Encoded, encode, read_table
 from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
@@ -165,8 +165,10 @@ def compare(
         lines, found, None if methods is None else len({*left_out, *(method.name for method in chosen)})
     )
     used_one = next(method for method in chosen if method.name == name)
-    cautions = [logarithm_caution(used_one, quantiles_of[name], logarithm_words(told))] if skewed else []
-    cautions += beyond_cautions(observed, quantiles_of[name], levels)
+    cautions = side_caution(observed)
+    if skewed:
+        cautions.append(logarithm_caution(used_one, quantiles_of[name], logarithm_words(told)))
+    cautions += beyond_cautions(observed, quantiles_of[name], levels) + close_call(lines, name)
     compared = Used(X, source, given, all_told, side, kept, table.made_from, int(random_state))
     return Comparison(
         lines,

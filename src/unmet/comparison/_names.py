@@ -59,3 +59,12 @@ def method_names(asked: str | Sequence[str]) -> list[str]:
         if plain_name(name) not in names:
             raise ValueError(f"methods: there is no {name!r}; choose from {'; '.join(known)}")
     return [names[plain_name(name)] for name in asked]
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name in small letters.
+
+    >>> words_of("deathEvent_2"), words_of("non-detect")
+    (['death', 'event', ''], ['non', 'detect'])
+    """
+    return re.split(r"[\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())

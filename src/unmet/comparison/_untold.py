@@ -1,6 +1,5 @@
 """Columns that look like the censoring of y, where nobody said that it is censored."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +8,13 @@ from numpy.typing import NDArray
 
 from unmet.comparison._columns import as_numbers
 from unmet.comparison._flags import read_flags
+from unmet.comparison._names import words_of
 
 Floats = NDArray[np.float64]
 # How often a limit is reached at least, how seldom it is passed (misprints), and beyond what is chance.
 _LEAST_REACHED, _LEAST_BOUNDED, _BEYOND_CHANCE = 0.05, 0.99, 1.5
+# Share of the pairs of a flagged row and another in which the flagged one is smaller.
+_LEAST_PAIRS = 0.9
 _FLAG_NAMES = {
     *("event", "events", "status", "death", "dead", "died"),
     *("cens", "censor", "censored", "censoring", "uncensored", "nondetect", "nondetects", "nondetected"),
@@ -40,12 +42,33 @@ def untold_censoring(
                 )
         elif numbers is not None and (words := _limits(numbers, y)):
             notes.append(f"{name} equals y in {words.format(name=name)}")
-        elif _is_flag_name(name) and (first := _flag_values(values)) is not None:
+        elif _is_flag_name(name) and (found := _flag_values(values)) is not None:
+            first, flags = found
+            seen, bound = (_left_words(y, flagged) for flagged in (flags == 0, flags == 1))
             notes.append(
-                f"{name} may tell which rows are censored: {first}give event={name!r} if it is 1 where y was "
-                f"seen, or censored={name!r} if it is 1 where y is only a bound."
+                f"{name} may tell which rows are censored: {first}give event={name!r}{seen} if it is 1 where "
+                f"y was seen, or censored={name!r}{bound} if it is 1 where y is only a bound."
             )
     return notes
+
+
+def lies_below(y: Floats, flagged: NDArray[np.bool_]) -> bool:
+    """Whether flagged rows have smaller values than the others: nearly all pairs of them do.
+
+    >>> lies_below(np.array([1.0, 1.0, 2.0, 3.0]), np.array([True, True, False, False]))
+    True
+    """
+    one, other = np.count_nonzero(flagged), np.count_nonzero(~flagged)
+    if not one or not other:
+        return False
+    from scipy.stats import rankdata
+
+    above = rankdata(y)[~flagged].sum() - other * (other + 1) / 2
+    return bool(above >= _LEAST_PAIRS * one * other)
+
+
+def _left_words(y: Floats, flagged: NDArray[np.bool_]) -> str:
+    return " and side='left'" if lies_below(y, flagged) else ""
 
 
 def _limits_flagged(numbers: Floats, y: Floats, censored: NDArray[Any], side: str) -> bool:
@@ -88,17 +111,17 @@ def _is_flag_name(name: str) -> bool:
     >>> [_is_flag_name(name) for name in ("cens", "deathEvent", "non-detect", "centre")]
     [True, True, True, False]
     """
-    words = re.split(r"[\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
+    words = words_of(name)
     return bool(_FLAG_NAMES & {*words, "".join(words)})
 
 
-def _flag_values(values: NDArray[Any]) -> str | None:
-    """Return what to do first with a column of two values to give it as flags; None if it holds none."""
+def _flag_values(values: NDArray[Any]) -> tuple[str, Floats] | None:
+    """Return what to do first to give a column of two values as flags, and the flags; None if it has none."""
     numbers = as_numbers(values)
     if numbers is not None and set(np.unique(numbers[~np.isnan(numbers)])) == {1.0, 2.0}:
-        return "write it as 0 and 1, then "
+        return "write it as 0 and 1, then ", numbers - 1
     try:
         flags = read_flags(values, "")
     except (ValueError, TypeError):
         return None
-    return "" if len(np.unique(flags[~np.isnan(flags)])) == 2 else None
+    return ("", flags) if len(np.unique(flags[~np.isnan(flags)])) == 2 else None

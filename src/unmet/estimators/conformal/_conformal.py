@@ -13,6 +13,7 @@ from unmet.estimators._base import CensoredRegressor, Floats
 from unmet.estimators._checks import refuse_two_sided
 from unmet.estimators._files import construct, describe, from_plain, pack, rebuild, to_plain
 from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
+from unmet.estimators._warn import warn_user
 from unmet.estimators.conformal._chance import find_chance
 from unmet.estimators.conformal._misses import find_top, holding_levels, misses_above, misses_below
 
@@ -23,6 +24,8 @@ _LOW = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4
 GRID: tuple[float, ...] = (*_LOW, 0.5, *(round(1 - level, 2) for level in reversed(_LOW)))
 _BETWEEN = 4
 _STEPS = 25
+# `predict_interval` warns if a larger share of the intervals is open at one end.
+_MOST_OPEN = 0.75
 
 
 @dataclass(frozen=True)
@@ -226,6 +229,12 @@ class Conformal(CensoredRegressor):
         high = np.full(len(ladder), np.inf) if end is None else ladder[:, end]
         if self.bounds_.top is not None:
             high = np.where(high > self.bounds_.top, np.inf, high)
+        if len(high) > 1 and (share := float(np.isinf(high).mean())) > _MOST_OPEN:
+            bounds = "predict_lower, " if self.side_ == "right" else ""
+            warn_user(
+                f"{share:.0%} of the intervals are open at one end: too few rows could show whether an end "
+                f"would hold there; use {bounds}a smaller coverage, or another estimator"
+            )
         ends = np.column_stack([low, high]) if self.side_ == "right" else np.column_stack([-high, -low])
         ends = np.maximum(ends, 0.0) if self.positive else ends
         return np.column_stack([np.floor(ends[:, 0]), np.floor(ends[:, 1])]) if self.counts else ends

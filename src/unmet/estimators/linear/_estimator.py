@@ -27,6 +27,9 @@ METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
 # These fit each level from all levels before it.
 _PROCESSES = ("portnoy", "peng-huang")
 _STEPS = 100
+# Powell's objective tells nothing of a quantile beyond the threshold. So many rows per coefficient must have
+# theirs on the near side.
+_LEAST_SEEN = 10
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,8 +68,9 @@ class LinearCensoredQuantiles(CensoredRegressor):
     Portnoy and Peng–Huang fit the whole process from the lowest level upwards, so that an error at low levels
     carries over to higher ones. All but Powell end where too much weight lies beyond the caps, Peng–Huang
     also where fewer than p/2 + 1 uncensored rows are left above for p coefficients: higher levels are not
-    identified, and `fit` warns if you asked for one. Left censoring is the mirror image, and there low levels
-    are lost.
+    identified, and `fit` warns if you asked for one. Powell has an answer at every level, and `fit` warns
+    where it rests on fewer than ten rows per coefficient. Left censoring is the mirror image, and there low
+    levels are lost.
 
     Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
     grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
@@ -175,6 +179,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         self.censored_share_ = float(observed.censored.mean())
         self.rows_, self.side_ = len(observed), observed.side
         self._warn_if_lost(wanted)
+        if self.method == "powell":
+            self._warn_if_hidden(wanted, X, observed, weight)
         self.bootstrap_ = None
         if self.n_bootstrap:
             inside = [level for level in wanted if level in process.levels]
@@ -325,6 +331,22 @@ class LinearCensoredQuantiles(CensoredRegressor):
             end = f"above {levels[-1]:g}" if self.side_ == "right" else f"below {levels[0]:g}"
             warn_user(
                 f"quantiles {end} are not identified, too few uncensored rows lie there: no answer for {lost}"
+            )
+
+    def _warn_if_hidden(
+        self, wanted: tuple[float, ...], X: Floats, observed: Observed, weight: Floats | None
+    ) -> None:
+        """Warn of levels whose fitted quantile lies beyond the threshold in nearly all rows."""
+        floor, cap = observed.limits
+        found = self._fitted().quantiles(X, wanted)
+        seen = (floor[:, None] < found) & (found < cap[:, None])
+        seen = seen if weight is None else seen[weight > 0]
+        rows = seen.sum(axis=0)
+        least = min(_LEAST_SEEN * (X.shape[1] + bool(self.fit_intercept)), len(seen) / 2)
+        if hidden := [level for level, count in zip(wanted, rows, strict=True) if count < least]:
+            warn_user(
+                f"quantiles {hidden} are not identified, because they lie beyond the threshold in all but "
+                f"{int(rows.min()):,} rows: any line beyond it fits as well; use TobitRegressor, or more rows"
             )
 
 
