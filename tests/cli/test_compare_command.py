@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -294,3 +295,11 @@ def test_groups_of_one_column_are_listed_as_one():
     names = ["price", *(f"store = {number}" for number in range(30)), "day = Sunday", "price is missing"]
     assert _listed(names) == "price, store (31 groups), day = Sunday, price is missing"
     assert _listed([f"x{number}" for number in range(22)]).endswith("x19 and 2 more")
+
+
+def test_a_command_with_workers_ends_when_it_is_finished(tmp_path):
+    random = np.random.default_rng(0)
+    write_columns(tmp_path / "t.parquet", {"x": random.normal(size=80), "y": random.normal(size=80)})
+    command = [sys.executable, "-m", "unmet", "compare", "t.parquet", "--y", "y", "--jobs", "2", "-q"]
+    # Idle workers would end by themselves only after two minutes.
+    subprocess.run([*command, "--methods", "Kaplan–Meier"], cwd=tmp_path, check=True, timeout=90)

@@ -215,10 +215,18 @@ _LOCK = threading.Lock()
 
 
 def _take_pool(jobs: int) -> Any:
+    from multiprocessing import resource_tracker
+
     from loky import ProcessPoolExecutor
+
+    # Before multiprocessing's own handler, which waits until the workers have been idle for two minutes: what
+    # was registered last runs first, and loky has just registered that one.
+    atexit.unregister(stop_workers)
+    atexit.register(stop_workers)
 
     class Pool(ProcessPoolExecutor):
         def _adjust_process_count(self) -> None:
+            resource_tracker.ensure_running()  # else loky starts it now, and it unblocks the signal
             with deaf_to_ctrl_c():
                 super()._adjust_process_count()
 
@@ -261,6 +269,3 @@ def stop_workers() -> None:
     for pool in pools:
         if pool._unmet_key[0] == os.getpid():
             pool.shutdown(wait=True)
-
-
-atexit.register(stop_workers)  # later, loky finds its modules gone and says so
