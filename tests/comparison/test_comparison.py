@@ -277,7 +277,8 @@ def test_a_column_has_one_notation():
         ({"y": [1.0, 2.0]}, "y must have one entry per row"),
         ({"y": np.array(["1 kg"] * 200, object)}, "y must hold numbers"),
         ({"censored": np.array(["dead"] * 200, object)}, "censored must be true or false, yes or no"),
-        ({"censored": np.ones(200, bool)}, "every row is censored"),
+        ({"censored": np.ones(200, bool)}, "censored: every row is censored"),
+        ({"y": np.ones(200), "censored": None, "threshold": 1.0}, "threshold: every row is censored"),
     ],
 )
 def test_wrong_arguments_are_named_with_the_remedy(changed, words):

@@ -139,3 +139,11 @@ def test_the_recipe_that_ignores_unknown_categories(cities):
     pipe = make_pipeline(encoder, CensoredQuantileForest(n_estimators=10, random_state=0))
     pipe.fit(frame, y, censoredquantileforest__censored=censored)
     assert np.isfinite(pipe.predict(frame.replace("Oslo", "Rome"))).all()
+
+
+def test_columns_named_by_numbers(cities):
+    frame, y, censored = cities
+    model = TobitRegressor(max_epochs=20, random_state=0)
+    expected = model.fit(frame, y, censored=censored).predict(frame)
+    numbered = frame.rename(columns={"x": 0, "city": 1})
+    assert model.fit(numbered, y, censored=censored).predict(numbered).tobytes() == expected.tobytes()

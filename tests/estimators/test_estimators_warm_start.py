@@ -1,6 +1,7 @@
 """A warm start goes on from the fit before; the progress bar of a fit counts its epochs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from unmet import CensoredQuantileRegressor, TobitRegressor, fit_many, load, runs
@@ -77,3 +78,14 @@ def test_the_bar_of_a_fit_counts_epochs(capped, monkeypatch, patience):
     assert (bar.total, bar._unit) == (600, "epochs")
     assert sum(told) == 600
     assert len([number for number in told if number]) > 2
+
+
+def test_columns_in_another_order_are_refused(capped):
+    frame = pd.DataFrame({"a": capped.X[:, 0], "b": 5000 + 100 * capped.X[:, 0] ** 2})
+    model = CensoredQuantileRegressor(warm_start=True, **SHORT)
+    model.fit(frame, capped.y, threshold=capped.threshold)
+    expected = model.predict(frame)
+    with pytest.raises(ValueError, match="the columns of X are b, a and were a, b: set warm_start=False"):
+        model.fit(frame[["b", "a"]], capped.y, threshold=capped.threshold)
+    assert model.predict(frame).tobytes() == expected.tobytes()
+    model.fit(frame, capped.y, threshold=capped.threshold)

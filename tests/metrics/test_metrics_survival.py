@@ -130,6 +130,12 @@ def test_shares_of_a_perfect_model_are_even_and_sum_to_one():
         (lambda: metrics.brier_score([1.0, 2.0], [False, False], [[0.5]], [1.0, 2.0]), "survival"),
         (lambda: metrics.brier_score([1.0, 2.0], [False, True], np.ones((2, 2)), [1.0, 3.0]), "reference"),
         (lambda: metrics.km_calibration([1.0], [False], [0.5, 0.4], [2.0, 1.0]), "times"),
+        (lambda: metrics.km_calibration([1.0], [False], [5.0, 0.4], [1.0, 2.0]), "from 0 to 1"),
+        (
+            lambda: metrics.brier_score([1.0, 2.0], [False, False], np.full((2, 2), 5), [0.5, 1.5]),
+            "from 0 to",
+        ),
+        (lambda: metrics.ipcw_tilted_loss([1.0, 2.0], [True, True], [1.0, 1.0], [0.5]), "every row is"),
         (lambda: metrics.ipcw_tilted_loss([1.0], [False], [1.0], [1.0]), "thetas"),
         (lambda: metrics.ipcw_tilted_loss([1.0], [False], [1.0], [0.5], reference=3), "reference"),
         (lambda: metrics.predicted_levels([1.0], [[1.0, 2.0]], [0.5, 0.2]), "thetas"),

@@ -210,8 +210,9 @@ def _check_size(observed: Observed, folds: int, quantiles: Sequence[float]) -> N
             f"X has {len(observed)} rows that tell something of the target: at least {_FEWEST_ROWS} are "
             "needed to tell methods apart"
         )
-    if observed.kind == "flags" and observed.censored.all():
-        raise ValueError("censored: every row is censored, so that no method can be measured")
+    if observed.kind in ("flags", "known") and observed.censored.all():
+        told = "censored" if observed.kind == "flags" else "threshold"
+        raise ValueError(f"{told}: every row is censored, so that no method can be measured")
 
 
 def _applying(

@@ -52,8 +52,9 @@ class Categories:
 
         frame = nw.from_native(X, eager_only=True)
         parts: list[NDArray[Any]] = []
+        names = {str(name): name for name in frame.columns}  # pandas takes numbers too
         for name, seen in zip(self.names, self.seen):
-            column = frame[name]
+            column = frame.get_column(names.get(name, name))
             if seen is None:
                 parts.append(column.to_numpy().astype(np.float64)[:, None])
                 continue
@@ -85,7 +86,7 @@ def refuse_times(X: Any) -> None:
     frame = nw.from_native(X, eager_only=True)
     times = (nw.Datetime, nw.Date, nw.Time, nw.Duration)
     for name, kind in frame.schema.items():
-        if isinstance(kind, times) or (isinstance(kind, nw.Object) and _holds_times(frame[name])):
+        if isinstance(kind, times) or (isinstance(kind, nw.Object) and _holds_times(frame.get_column(name))):
             raise ValueError(f"column {name!r} of X {_TIMES}")
 
 
@@ -100,7 +101,7 @@ def find_categories(X: Any, encoding: Encoding) -> Categories | None:
     if not any(isinstance(kind, texts) for kind in frame.schema.values()):
         return None
     seen = [
-        tuple(np.unique(_texts(name, frame[name])).tolist()) if isinstance(kind, texts) else None
+        tuple(np.unique(_texts(name, frame.get_column(name))).tolist()) if isinstance(kind, texts) else None
         for name, kind in frame.schema.items()
     ]
     return Categories(tuple(map(str, frame.columns)), tuple(seen), encoding)

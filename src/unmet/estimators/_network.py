@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.estimators._base import CensoredRegressor, Floats
@@ -132,6 +132,20 @@ class NetworkRegressor(CensoredRegressor):
         if settings.loss == "ipcw":
             X, observed, weight, mask = self._weigh(X, observed, weight, mask, settings, seed)
         return prepare(X, observed, weight, mask, settings, seed, self._before())
+
+    def _observe(
+        self, X: Any, y: Any, sample_weight: Any, **told: Any
+    ) -> tuple[NDArray[Any], Observed, Floats | None]:
+        had = self.__dict__.get("feature_names_in_")
+        found = super()._observe(X, y, sample_weight, **told)
+        now = self.__dict__.get("feature_names_in_")
+        if self._before() is not None and had is not None and now is not None and list(had) != list(now):
+            self.feature_names_in_ = had
+            raise ValueError(
+                f"warm_start=True goes on from the fit before, but the columns of X are {', '.join(now)} and "
+                f"were {', '.join(had)}: set warm_start=False"
+            )
+        return found
 
     def _before(self) -> Fitted | None:
         """Return the fit to go on from, if there is one."""

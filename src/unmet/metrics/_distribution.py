@@ -7,6 +7,8 @@ from unmet.censoring import kaplan_meier
 from unmet.metrics._arrays import Floats, numbers
 from unmet.metrics._right_censored import right_censored
 
+_ROUNDING = 1e-9
+
 
 def predicted_levels(
     y: ArrayLike, quantile_values: ArrayLike, thetas: ArrayLike, *, before: bool = False
@@ -141,8 +143,10 @@ def km_calibration(y: ArrayLike, censored: ArrayLike, survival: ArrayLike, times
     times
         Increasing, shape (T,), at least two.
 
-    References ---------- Chapfuwa and others (2020), Calibration and uncertainty in neural time-to-event
-    modeling, IEEE Trans. Neural Netw. Learn. Syst.
+    References
+    ----------
+    Chapfuwa and others (2020), Calibration and uncertainty in neural time-to-event modeling, IEEE Trans.
+    Neural Netw. Learn. Syst.
 
     Examples
     --------
@@ -150,7 +154,7 @@ def km_calibration(y: ArrayLike, censored: ArrayLike, survival: ArrayLike, times
     0.125
     """
     values, flags = right_censored(y, censored)
-    grid, curve = check_times(times), numbers(survival, "survival")
+    grid, curve = check_times(times), chances(survival)
     if curve.ndim == 2 and len(curve) == values.size:
         curve = curve.mean(axis=0)
     if curve.shape != grid.shape:
@@ -166,6 +170,14 @@ def km_calibration(y: ArrayLike, censored: ArrayLike, survival: ArrayLike, times
     left, right = mean[:-1] - seen, mean[1:] - seen
     area = np.diff(knots) * (np.square(left) + left * right + np.square(right)) / 3
     return float(area.sum() / (grid[-1] - grid[0]))
+
+
+def chances(survival: ArrayLike) -> Floats:
+    """Numbers from 0 to 1, up to rounding."""
+    found = numbers(survival, "survival")
+    if ((found < -_ROUNDING) | (found > 1 + _ROUNDING)).any():
+        raise ValueError("survival must hold chances from 0 to 1")
+    return found
 
 
 def check_times(times: ArrayLike) -> Floats:

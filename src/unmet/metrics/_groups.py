@@ -15,7 +15,7 @@ def by_censoring(
     Parameters
     ----------
     metric
-        Any function of this package.
+        A measure that takes `rows`, such as `mae` or `coverage`. Those of right-censored rows do not.
     censored
         Boolean flags, one per row.
     arrays, options

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from unmet import losses
 from unmet.metrics._arrays import Floats, numbers
-from unmet.metrics._distribution import check_times
+from unmet.metrics._distribution import chances, check_times
 from unmet.metrics._right_censored import inverse, right_censored, staying_uncensored
 
 
@@ -45,6 +45,8 @@ def ipcw_tilted_loss(
         )
     if not ((levels > 0) & (levels < 1)).all():
         raise ValueError("thetas must lie inside (0, 1)")
+    if flags.all():
+        raise ValueError("censored: every row is censored, so that the loss of none is known")
     weight = inverse(staying_uncensored(values, flags, reference).before(values[~flags]))
     each = losses.tilted_loss(values[~flags, None], curves[~flags], levels)
     return float((weight @ each).sum() / (values.size * levels.size))
@@ -66,8 +68,10 @@ def brier_score(
     reference
         Rows (y, censored) from which Ĝ is estimated, such as the training rows; by default the rows measured.
 
-    References ---------- Graf, Schmoor, Sauerbrei & Schumacher (1999), Assessment and comparison of
-    prognostic classification schemes for survival data, Stat. Med. 18.
+    References
+    ----------
+    Graf, Schmoor, Sauerbrei & Schumacher (1999), Assessment and comparison of prognostic classification
+    schemes for survival data, Stat. Med. 18.
 
     Examples
     --------
@@ -75,7 +79,7 @@ def brier_score(
     [0.25, 0.125]
     """
     values, flags = right_censored(y, censored)
-    grid, curves = check_times(times), numbers(survival, "survival")
+    grid, curves = check_times(times), chances(survival)
     if curves.shape != (values.size, grid.size):
         raise ValueError(f"survival must have shape (n, T) = {(values.size, grid.size)}, got {curves.shape}")
     chance = staying_uncensored(values, flags, reference)
