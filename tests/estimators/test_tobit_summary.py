@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from unmet import TobitRegressor, fit_many, load
+from unmet.runs import ModelFileError, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,70 @@ def test_a_copied_column_has_no_error_of_its_own(capped):
     X = np.column_stack([capped.X, capped.X[:, 0]])
     found = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold).summary()
     assert np.isnan(found.standard_errors).tolist() == [False, True, False, True, False]
+
+
+def every_error(X, data):
+    """Standard errors of all parameters, and those of the three effects of every column."""
+    model = TobitRegressor(random_state=0).fit(X, data.y, threshold=data.threshold)
+    effects = model.marginal_effects(X, threshold=1.0)
+    told = effects.latent_errors, effects.observed_errors, effects.uncensored_errors
+    return model.summary().standard_errors, np.array(told)
+
+
+@pytest.mark.parametrize("extra", ["constant", "copy", "group"])
+def test_a_redundant_column_leaves_the_other_errors_as_they_are(capped, extra):
+    group = np.eye(3)[np.arange(60) % 3]
+    X = np.column_stack([capped.X, group[:, :2]])
+    more = {"constant": np.full(60, 7.0), "copy": 2 * X[:, 1], "group": group[:, 2]}[extra]
+    alone, effects = every_error(X, capped)
+    beside, beside_effects = every_error(np.column_stack([X, more]), capped)
+    lost = {"constant": [0], "copy": [2], "group": [0, 3, 4]}[extra]  # these share what the column tells
+    assert np.flatnonzero(np.isnan(beside)).tolist() == [*lost, 5]
+    kept = np.setdiff1d(np.arange(5), lost)
+    assert beside[kept] == pytest.approx(alone[kept], rel=1e-4)
+    assert beside[-1] == pytest.approx(alone[-1], rel=1e-4)
+    kept = kept[kept > 0] - 1
+    assert beside_effects[:, kept] == pytest.approx(effects[:, kept], rel=1e-3)
+    assert np.isnan(beside_effects[:, 4]).all()
+
+
+def test_an_effect_needs_rows_that_keep_the_relation_of_the_columns(capped):
+    X = np.column_stack([capped.X, np.ones(60)])
+    model = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold)
+    found = model.marginal_effects(X, threshold=1.0)
+    assert np.isnan(found.observed_errors).tolist() == [False, False, True]
+    assert str(found).count("–)") == 3
+    assert "nan" not in str(found)
+    assert np.isnan(model.marginal_effects(X + [0, 0, 1], threshold=1.0).observed_errors).all()
+
+
+def test_an_offset_changes_no_error_of_a_slope(capped):
+    alone, effects = every_error(capped.X, capped)
+    shifted, shifted_effects = every_error(capped.X + [1e6, 0], capped)
+    assert shifted[1:] == pytest.approx(alone[1:], rel=1e-4)
+    assert shifted[0] == pytest.approx(1e6 * alone[1], rel=1e-4)
+    assert shifted_effects == pytest.approx(effects, rel=1e-3)
+
+
+def test_errors_are_saved_with_what_is_not_determined(capped, tmp_path):
+    X = np.column_stack([capped.X, np.ones(60)])
+    model = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert str(loaded.summary()) == str(model.summary())
+    assert str(loaded.marginal_effects(X, 1.0)) == str(model.marginal_effects(X, 1.0))
+    config, arrays = load_model(tmp_path / "model")
+    save_model(tmp_path / "short", config, {**arrays, "flat": arrays["flat"][1:]})
+    with pytest.raises(ModelFileError, match="covariance"):
+        load(tmp_path / "short").summary()
+    # A file of an earlier version: the covariance in the units of X, zero under a mask.
+    for name in ("center", "scale", "inverse", "flat"):
+        del arrays[name]
+    del config["likelihood"]["intercept"]
+    undetermined = np.isnan(model.likelihood_.covariance)
+    arrays["covariance"] = np.where(undetermined, 0.0, model.likelihood_.covariance)
+    save_model(tmp_path / "old", config, {**arrays, "undetermined": undetermined})
+    assert str(load(tmp_path / "old").summary()) == str(model.summary())
 
 
 @pytest.mark.parametrize(
