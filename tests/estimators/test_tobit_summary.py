@@ -43,11 +43,15 @@ def test_a_row_of_weight_two_counts_twice(capped):
 
 
 @pytest.mark.parametrize(("side", "threshold"), [("right", 1.0), ("left", -0.5), ("both", (-0.5, 1.5))])
-def test_marginal_effects_are_finite_differences(fitted, side, threshold):
+def test_marginal_effects_are_finite_differences(make, side, threshold):
     """The mean of what is observed, by quadrature, one small step to either side of X."""
-    frame, _, model = fitted
-    X = frame.to_numpy()
+    data = make(60)
+    X = data.X
     floor, cap = {"right": (-np.inf, 1.0), "left": (-0.5, np.inf), "both": (-0.5, 1.5)}[side]
+    model = TobitRegressor(side=side, random_state=0)
+    model.fit(
+        pd.DataFrame(X, columns=["rain", "wind"]), np.clip(data.latent, floor, cap), threshold=threshold
+    )
     z = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
     def observed(shift):
@@ -59,9 +63,7 @@ def test_marginal_effects_are_finite_differences(fitted, side, threshold):
         ends = norm.cdf((cap - location) / model.scale_) - norm.cdf((floor - location) / model.scale_)
         return ends.mean()
 
-    model.side = side
-    found = model.marginal_effects(frame, threshold=threshold)
-    model.side = "right"
+    found = model.marginal_effects(pd.DataFrame(X, columns=["rain", "wind"]), threshold=threshold)
     assert np.array_equal(found.latent, model.coef_)
     for number, step in enumerate(1e-3 * np.eye(2)):
         by_hand = (observed(step) - observed(-step)) / 2e-3
@@ -83,6 +85,37 @@ def test_errors_of_effects_are_those_of_draws(fitted):
     uncensored = -draws[:, 1:3] * (norm.pdf(u).mean(axis=1) / np.exp(draws[:, 3]))[:, None]
     assert 10 * observed.std(axis=0) == pytest.approx(found.observed_errors, rel=0.05)
     assert 10 * uncensored.std(axis=0) == pytest.approx(found.uncensored_errors, rel=0.05)
+
+
+def test_effects_are_on_the_side_of_the_bounds(capped, tmp_path):
+    y = np.maximum(capped.latent, 0.5)
+    left = TobitRegressor(side="left", random_state=0).fit(capped.X, y, threshold=0.5)
+    told = left.marginal_effects(capped.X, threshold=0.5)
+    model = TobitRegressor(random_state=0)
+    model.fit(capped.X, lower=np.where(capped.latent < 0.5, -np.inf, y), upper=y)
+    model.save(tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        found = one.marginal_effects(capped.X, threshold=0.5)
+        assert found.observed == pytest.approx(told.observed, rel=1e-3)
+        assert found.observed_errors == pytest.approx(told.observed_errors, rel=1e-3)
+
+
+def test_effects_of_bounds_on_both_sides_need_a_floor_and_a_cap(capped):
+    latent, X = capped.latent, capped.X
+    y = np.clip(latent, 0.0, 2.0)
+    both = TobitRegressor(side="both", random_state=0).fit(X, y, threshold=(0.0, 2.0))
+    model = TobitRegressor(random_state=0)
+    model.fit(X, lower=np.where(latent < 0, -np.inf, y), upper=np.where(latent > 2, np.inf, y))
+    found = model.marginal_effects(X, threshold=(0.0, 2.0))
+    assert found.observed == pytest.approx(both.marginal_effects(X, threshold=(0.0, 2.0)).observed, rel=1e-3)
+    for wrong in (2.0, y):
+        with pytest.raises(ValueError, match=r"pair \(floor, cap\).*both sides"):
+            model.marginal_effects(X, threshold=wrong)
+    # Exact bounds leave the side to the parameter.
+    exact = TobitRegressor(side="left", random_state=0).fit(X, lower=latent, upper=latent)
+    plain = TobitRegressor(side="left", random_state=0).fit(X, latent)
+    told = plain.marginal_effects(X, threshold=0.5).observed
+    assert exact.marginal_effects(X, threshold=0.5).observed == pytest.approx(told, rel=1e-3)
 
 
 def test_a_copied_column_has_no_error_of_its_own(capped):

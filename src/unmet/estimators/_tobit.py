@@ -191,16 +191,19 @@ class TobitRegressor(NetworkRegressor):
 
         Parameters
         ----------
-        threshold : float, array of shape (n,) or, with side="both", a pair (floor, cap), optional
-            Where the rows are cut off, on the `side` of the model. By default nowhere.
+        threshold : float, array of shape (n,) or a pair (floor, cap), optional
+            Where the rows are cut off, on the side where those of `fit` were. By default nowhere. A pair if
+            `fit` saw rows open on both sides, or intervals.
 
         References
         ----------
         McDonald & Moffitt (1980), The uses of Tobit analysis, Rev. Econ. Stat. 62.
         """
-        self._errors()
+        known = self._errors()
         rows = self._inputs(X)
-        return find_effects(self, rows, *thresholds(threshold, self.side, len(rows)))
+        # Bounds without a censored row say nothing of a side.
+        side = self._fitted().side if known.exact < known.rows else self.side
+        return find_effects(self, rows, *thresholds(threshold, side, len(rows)))
 
     @property
     def coef_(self) -> Floats:

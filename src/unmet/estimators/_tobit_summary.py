@@ -149,16 +149,20 @@ def find_effects(model: Any, X: Floats, floor: Floats, cap: Floats) -> MarginalE
 def thresholds(threshold: Any, side: Side, rows: int) -> tuple[Floats, Floats]:
     """Return floors and caps, one per row, from a threshold as `fit` takes it."""
     pair: Any = (-np.inf, np.inf)
+    wanted, why = f"a number or one per row of X ({rows})", ""
     if threshold is not None:
         pair = {"right": (-np.inf, threshold), "left": (threshold, np.inf), "both": threshold}[side]
+    if side == "both":
+        wanted = f"a pair (floor, cap), each {wanted}"
+        why = "; fit had intervals or rows cut off on both sides, so use -inf or inf for an end without limit"
     if isinstance(pair, np.ndarray) and pair.ndim == 2:
         pair = pair.T
     try:
-        if len(pair) != 2:
-            raise ValueError("it must be a pair (floor, cap)")
+        if not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(f"got {np.shape(pair) or pair}")
         floor, cap = (np.broadcast_to(np.asarray(end, np.float64), (rows,)) for end in pair)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"threshold must be a number or one per row of X ({rows}): {error}") from None
+        raise ValueError(f"threshold must be {wanted}: {error}{why}") from None
     if not (floor < cap).all():
         raise ValueError("threshold: every floor must lie below its cap, without NaN")
     return floor, cap
