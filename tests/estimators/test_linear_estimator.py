@@ -213,6 +213,32 @@ def test_searches_and_pipelines_carry_the_flags(capped, routing):
             assert np.isfinite(scores).all()
 
 
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_columns_that_depend_on_others_have_no_error(capped, side, tmp_path):
+    X = np.column_stack([capped.X, np.full(60, 3.0), capped.X[:, 0]])
+    y = capped.y if side == "right" else -capped.y
+    model = build("portnoy", side=side, quantiles=(0.5,), n_bootstrap=20)
+    found = model.fit(X, y, censored=capped.censored).summary()
+    for numbers in (found.standard_errors, found.lower, found.upper):
+        assert np.isnan(numbers).tolist() == [[False, False, False, True, True]]
+    alone = model.fit(X[:, :2], y, censored=capped.censored).summary()
+    assert "depends on others" not in str(alone)
+    assert "–" not in str(alone)
+    model.fit(X, y, censored=capped.censored).save(tmp_path / "model")
+    assert str(load(tmp_path / "model").summary()) == str(found)
+    assert str(found).count("  –\n") == 2
+    assert "depends on others" in str(found)
+
+
+def test_a_quantile_that_no_column_moves_has_error_zero():
+    """Half of the values are zero, and so is the low quantile in every draw: nothing is missing there."""
+    random = np.random.default_rng(0)
+    y = np.where(random.uniform(size=60) < 0.5, 0.0, np.minimum(1.5, 1 + random.uniform(size=60)))
+    model = build("powell", quantiles=(0.1,), n_bootstrap=10)
+    found = model.fit(random.normal(size=(60, 1)), y, threshold=1.5).summary()
+    assert found.standard_errors == pytest.approx(np.zeros((1, 2)), abs=1e-6)
+
+
 def test_edited_files_are_refused(capped, tmp_path):
     model = build("portnoy").fit(capped.X, capped.y, censored=capped.censored)
     model.save(tmp_path / "model")

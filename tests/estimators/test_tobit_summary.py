@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from unmet import TobitRegressor, fit_many, load
+from unmet.runs import ModelFileError, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +43,15 @@ def test_a_row_of_weight_two_counts_twice(capped):
 
 
 @pytest.mark.parametrize(("side", "threshold"), [("right", 1.0), ("left", -0.5), ("both", (-0.5, 1.5))])
-def test_marginal_effects_are_finite_differences(fitted, side, threshold):
+def test_marginal_effects_are_finite_differences(make, side, threshold):
     """The mean of what is observed, by quadrature, one small step to either side of X."""
-    frame, _, model = fitted
-    X = frame.to_numpy()
+    data = make(60)
+    X = data.X
     floor, cap = {"right": (-np.inf, 1.0), "left": (-0.5, np.inf), "both": (-0.5, 1.5)}[side]
+    model = TobitRegressor(side=side, random_state=0)
+    model.fit(
+        pd.DataFrame(X, columns=["rain", "wind"]), np.clip(data.latent, floor, cap), threshold=threshold
+    )
     z = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
 
     def observed(shift):
@@ -58,9 +63,7 @@ def test_marginal_effects_are_finite_differences(fitted, side, threshold):
         ends = norm.cdf((cap - location) / model.scale_) - norm.cdf((floor - location) / model.scale_)
         return ends.mean()
 
-    model.side = side
-    found = model.marginal_effects(frame, threshold=threshold)
-    model.side = "right"
+    found = model.marginal_effects(pd.DataFrame(X, columns=["rain", "wind"]), threshold=threshold)
     assert np.array_equal(found.latent, model.coef_)
     for number, step in enumerate(1e-3 * np.eye(2)):
         by_hand = (observed(step) - observed(-step)) / 2e-3
@@ -84,10 +87,105 @@ def test_errors_of_effects_are_those_of_draws(fitted):
     assert 10 * uncensored.std(axis=0) == pytest.approx(found.uncensored_errors, rel=0.05)
 
 
+def test_effects_are_on_the_side_of_the_bounds(capped, tmp_path):
+    y = np.maximum(capped.latent, 0.5)
+    left = TobitRegressor(side="left", random_state=0).fit(capped.X, y, threshold=0.5)
+    told = left.marginal_effects(capped.X, threshold=0.5)
+    model = TobitRegressor(random_state=0)
+    model.fit(capped.X, lower=np.where(capped.latent < 0.5, -np.inf, y), upper=y)
+    model.save(tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        found = one.marginal_effects(capped.X, threshold=0.5)
+        assert found.observed == pytest.approx(told.observed, rel=1e-3)
+        assert found.observed_errors == pytest.approx(told.observed_errors, rel=1e-3)
+
+
+def test_effects_of_bounds_on_both_sides_need_a_floor_and_a_cap(capped):
+    latent, X = capped.latent, capped.X
+    y = np.clip(latent, 0.0, 2.0)
+    both = TobitRegressor(side="both", random_state=0).fit(X, y, threshold=(0.0, 2.0))
+    model = TobitRegressor(random_state=0)
+    model.fit(X, lower=np.where(latent < 0, -np.inf, y), upper=np.where(latent > 2, np.inf, y))
+    found = model.marginal_effects(X, threshold=(0.0, 2.0))
+    assert found.observed == pytest.approx(both.marginal_effects(X, threshold=(0.0, 2.0)).observed, rel=1e-3)
+    for wrong in (2.0, y):
+        with pytest.raises(ValueError, match=r"pair \(floor, cap\).*both sides"):
+            model.marginal_effects(X, threshold=wrong)
+    # Exact bounds leave the side to the parameter.
+    exact = TobitRegressor(side="left", random_state=0).fit(X, lower=latent, upper=latent)
+    plain = TobitRegressor(side="left", random_state=0).fit(X, latent)
+    told = plain.marginal_effects(X, threshold=0.5).observed
+    assert exact.marginal_effects(X, threshold=0.5).observed == pytest.approx(told, rel=1e-3)
+
+
 def test_a_copied_column_has_no_error_of_its_own(capped):
     X = np.column_stack([capped.X, capped.X[:, 0]])
     found = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold).summary()
     assert np.isnan(found.standard_errors).tolist() == [False, True, False, True, False]
+
+
+def every_error(X, data):
+    """Standard errors of all parameters, and those of the three effects of every column."""
+    model = TobitRegressor(random_state=0).fit(X, data.y, threshold=data.threshold)
+    effects = model.marginal_effects(X, threshold=1.0)
+    told = effects.latent_errors, effects.observed_errors, effects.uncensored_errors
+    return model.summary().standard_errors, np.array(told)
+
+
+@pytest.mark.parametrize("extra", ["constant", "copy", "group"])
+def test_a_redundant_column_leaves_the_other_errors_as_they_are(capped, extra):
+    group = np.eye(3)[np.arange(60) % 3]
+    X = np.column_stack([capped.X, group[:, :2]])
+    more = {"constant": np.full(60, 7.0), "copy": 2 * X[:, 1], "group": group[:, 2]}[extra]
+    alone, effects = every_error(X, capped)
+    beside, beside_effects = every_error(np.column_stack([X, more]), capped)
+    lost = {"constant": [0], "copy": [2], "group": [0, 3, 4]}[extra]  # these share what the column tells
+    assert np.flatnonzero(np.isnan(beside)).tolist() == [*lost, 5]
+    kept = np.setdiff1d(np.arange(5), lost)
+    assert beside[kept] == pytest.approx(alone[kept], rel=1e-4)
+    assert beside[-1] == pytest.approx(alone[-1], rel=1e-4)
+    kept = kept[kept > 0] - 1
+    assert beside_effects[:, kept] == pytest.approx(effects[:, kept], rel=1e-3)
+    assert np.isnan(beside_effects[:, 4]).all()
+
+
+def test_an_effect_needs_rows_that_keep_the_relation_of_the_columns(capped):
+    X = np.column_stack([capped.X, np.ones(60)])
+    model = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold)
+    found = model.marginal_effects(X, threshold=1.0)
+    assert np.isnan(found.observed_errors).tolist() == [False, False, True]
+    assert str(found).count("–)") == 3
+    assert "nan" not in str(found)
+    assert np.isnan(model.marginal_effects(X + [0, 0, 1], threshold=1.0).observed_errors).all()
+
+
+def test_an_offset_changes_no_error_of_a_slope(capped):
+    alone, effects = every_error(capped.X, capped)
+    shifted, shifted_effects = every_error(capped.X + [1e6, 0], capped)
+    assert shifted[1:] == pytest.approx(alone[1:], rel=1e-4)
+    assert shifted[0] == pytest.approx(1e6 * alone[1], rel=1e-4)
+    assert shifted_effects == pytest.approx(effects, rel=1e-3)
+
+
+def test_errors_are_saved_with_what_is_not_determined(capped, tmp_path):
+    X = np.column_stack([capped.X, np.ones(60)])
+    model = TobitRegressor(random_state=0).fit(X, capped.y, threshold=capped.threshold)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert str(loaded.summary()) == str(model.summary())
+    assert str(loaded.marginal_effects(X, 1.0)) == str(model.marginal_effects(X, 1.0))
+    config, arrays = load_model(tmp_path / "model")
+    save_model(tmp_path / "short", config, {**arrays, "flat": arrays["flat"][1:]})
+    with pytest.raises(ModelFileError, match="covariance"):
+        load(tmp_path / "short").summary()
+    # A file of an earlier version: the covariance in the units of X, zero under a mask.
+    for name in ("center", "scale", "inverse", "flat"):
+        del arrays[name]
+    del config["likelihood"]["intercept"]
+    undetermined = np.isnan(model.likelihood_.covariance)
+    arrays["covariance"] = np.where(undetermined, 0.0, model.likelihood_.covariance)
+    save_model(tmp_path / "old", config, {**arrays, "undetermined": undetermined})
+    assert str(load(tmp_path / "old").summary()) == str(model.summary())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Tobit regression: a normal or sinh-arcsinh latent target, observed only up to a cap."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from unmet.censoring import Observed
 from unmet.estimators._base import Floats
 from unmet.estimators._choices import TobitScale, TobitShapeName
-from unmet.estimators._likelihood import Likelihood, find_likelihood
+from unmet.estimators._likelihood import find_likelihood, read_likelihood
 from unmet.estimators._network import NetworkRegressor
 from unmet.estimators._settings import Settings, check_choice, check_coverage, check_number
 from unmet.estimators._tobit_summary import (
@@ -145,21 +145,15 @@ class TobitRegressor(NetworkRegressor):
         config, arrays = super()._pack()
         known = getattr(self, "likelihood_", None)
         if known is not None:
-            undetermined = np.isnan(known.covariance)
-            arrays["covariance"] = np.where(undetermined, 0.0, known.covariance)
-            arrays["undetermined"] = undetermined
-            config["likelihood"] = {
-                name: value for name, value in asdict(known).items() if name != "covariance"
-            }
+            config["likelihood"], own = known.pack()
+            arrays |= own
         return config, arrays
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         super()._unpack(config, arrays)
         if "likelihood" in config:
-            covariance = np.where(arrays.pop("undetermined"), np.nan, arrays.pop("covariance"))
-            if covariance.ndim != 2 or abs(len(covariance) - config["columns"] - 1) > 1:
-                raise ValueError("the shape of the covariance does not match the parameters")
-            self.likelihood_ = Likelihood(covariance, **config["likelihood"])
+            told = config["likelihood"], arrays, config["columns"], bool(self.fit_intercept)
+            self.likelihood_ = read_likelihood(*told)
 
     def _why_no_errors(self) -> str | None:
         """Return the setting that leaves the fit without standard errors, if any."""
@@ -181,7 +175,8 @@ class TobitRegressor(NetworkRegressor):
     def summary(self, coverage: float = 0.95) -> TobitSummary:
         """Return coefficients, standard errors, p-values and Wald intervals. Print it to read it.
 
-        For linear networks with a normal shape and one scale, fitted to all rows without a penalty.
+        For linear networks with a normal shape and one scale, fitted to all rows without a penalty. A column
+        that depends on others, such as a constant one, has no standard error (NaN, shown as –).
         """
         check_coverage(coverage)
         self._errors()
@@ -196,16 +191,19 @@ class TobitRegressor(NetworkRegressor):
 
         Parameters
         ----------
-        threshold : float, array of shape (n,) or, with side="both", a pair (floor, cap), optional
-            Where the rows are cut off, on the `side` of the model. By default nowhere.
+        threshold : float, array of shape (n,) or a pair (floor, cap), optional
+            Where the rows are cut off, on the side where those of `fit` were. By default nowhere. A pair if
+            `fit` saw rows open on both sides, or intervals.
 
         References
         ----------
         McDonald & Moffitt (1980), The uses of Tobit analysis, Rev. Econ. Stat. 62.
         """
-        self._errors()
+        known = self._errors()
         rows = self._inputs(X)
-        return find_effects(self, rows, *thresholds(threshold, self.side, len(rows)))
+        # Bounds without a censored row say nothing of a side.
+        side = self._fitted().side if known.exact < known.rows else self.side
+        return find_effects(self, rows, *thresholds(threshold, side, len(rows)))
 
     @property
     def coef_(self) -> Floats:

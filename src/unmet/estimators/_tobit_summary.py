@@ -63,10 +63,10 @@ def summarise_tobit(model: Any, coverage: float) -> TobitSummary:
     names, found = list(column_names(model)), list(model.coef_)
     if model.fit_intercept:
         names, found = ["intercept", *names], [model.intercept_, *found]
-    if len(known.covariance) > len(found):
+    if len(known.inverse) > len(found):
         names, found = [*names, "log(scale)"], [*found, float(np.log(model.scale_))]
     values = np.array(found)
-    errors = np.sqrt(np.diag(known.covariance))
+    errors = known.errors(known.parameters())
     far = ndtri(0.5 + coverage / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * ndtr(-np.abs(values / errors))
@@ -108,8 +108,7 @@ def find_effects(model: Any, X: Floats, floor: Floats, cap: Floats) -> MarginalE
     from scipy.special import ndtr
 
     slopes, scale = model.coef_, model.scale_
-    first = int(model.fit_intercept)
-    covariance = model.likelihood_.covariance
+    known = model.likelihood_
     location = model.intercept_ + X @ slopes
     low, high = (floor - location) / scale, (cap - location) / scale
     inside = ndtr(high) - ndtr(low)
@@ -117,28 +116,22 @@ def find_effects(model: Any, X: Floats, floor: Floats, cap: Floats) -> MarginalE
     slope = (at_high - at_low) / scale
     # Derivatives of P and of its slope along the location and log σ; an open end adds nothing.
     low_z, high_z = np.where(np.isinf(low), 0.0, low), np.where(np.isinf(high), 0.0, high)
-    design = np.column_stack([np.ones(len(X)), X]) if first else X
+    design = known.design(X)
     d_inside = _gradient(-slope, -(high_z * at_high - low_z * at_low), design)
     bend = (high_z * at_high - low_z * at_low) / scale**2
     spread = (high_z**2 * at_high - low_z**2 * at_low) / scale - slope
     d_slope = _gradient(bend, spread, design)
-    size = len(covariance)
-    observed, uncensored = [], []
-    errors: list[list[float]] = [[], [], []]
-    for number, beta in enumerate(slopes):
-        own = np.zeros(size)
-        own[first + number] = 1.0
-        gradients = (
-            own,
-            own * inside.mean() + beta * d_inside[:size],
-            -(own * slope.mean() + beta * d_slope[:size]),
-        )
-        observed.append(beta * inside.mean())
-        uncensored.append(-beta * slope.mean())
-        for store, gradient in zip(errors, gradients):
-            store.append(_spread(gradient, covariance))
+    size, first = len(known.inverse), int(known.intercept)
+    own = known.parameters()[first : first + len(slopes)]
+    beta = slopes[:, None]
+    gradients = (
+        own,
+        own * inside.mean() + beta * d_inside[:size],
+        -(own * slope.mean() + beta * d_slope[:size]),
+    )
+    effects = slopes, slopes * inside.mean(), -slopes * slope.mean()
     columns = column_names(model)
-    parts = [np.asarray(part) for part in (slopes, observed, uncensored, *errors)]
+    parts = [*effects, *map(known.errors, gradients)]
     wide = max(map(len, columns))
     heads = ("latent mean", "observed mean", "P(uncensored)")
     lines = [
@@ -146,7 +139,8 @@ def find_effects(model: Any, X: Floats, floor: Floats, cap: Floats) -> MarginalE
         f"  {'':{wide}}  " + "  ".join(f"{head:>24}" for head in heads),
     ]
     for number, name in enumerate(columns):
-        cells = [f"{parts[i][number]:>11.5g} ({parts[3 + i][number]:>10.3g})" for i in range(3)]
+        shown = [f"{error[number]:.3g}" if np.isfinite(error[number]) else "–" for error in parts[3:]]
+        cells = [f"{parts[i][number]:>11.5g} ({shown[i]:>10})" for i in range(3)]
         lines.append(f"  {name:{wide}}  " + "  ".join(cells))
     a, b, c, d, e, f = parts
     return MarginalEffects(columns, a, b, c, d, e, f, "\n".join(lines))
@@ -155,16 +149,20 @@ def find_effects(model: Any, X: Floats, floor: Floats, cap: Floats) -> MarginalE
 def thresholds(threshold: Any, side: Side, rows: int) -> tuple[Floats, Floats]:
     """Return floors and caps, one per row, from a threshold as `fit` takes it."""
     pair: Any = (-np.inf, np.inf)
+    wanted, why = f"a number or one per row of X ({rows})", ""
     if threshold is not None:
         pair = {"right": (-np.inf, threshold), "left": (threshold, np.inf), "both": threshold}[side]
+    if side == "both":
+        wanted = f"a pair (floor, cap), each {wanted}"
+        why = "; fit had intervals or rows cut off on both sides, so use -inf or inf for an end without limit"
     if isinstance(pair, np.ndarray) and pair.ndim == 2:
         pair = pair.T
     try:
-        if len(pair) != 2:
-            raise ValueError("it must be a pair (floor, cap)")
+        if not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(f"got {np.shape(pair) or pair}")
         floor, cap = (np.broadcast_to(np.asarray(end, np.float64), (rows,)) for end in pair)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"threshold must be a number or one per row of X ({rows}): {error}") from None
+        raise ValueError(f"threshold must be {wanted}: {error}{why}") from None
     if not (floor < cap).all():
         raise ValueError("threshold: every floor must lie below its cap, without NaN")
     return floor, cap
@@ -176,9 +174,3 @@ def _density(z: Floats) -> Floats:
 
 def _gradient(by_location: Floats, by_log_scale: Floats, design: Floats) -> Floats:
     return np.append((by_location @ design) / len(design), by_log_scale.mean())
-
-
-def _spread(gradient: Floats, covariance: Floats) -> float:
-    """Return √(g' V g); parameters without a variance count only where the gradient needs them."""
-    used = gradient != 0
-    return float(np.sqrt(gradient[used] @ covariance[np.ix_(used, used)] @ gradient[used]))

@@ -178,6 +178,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         self.fitted_ = process
         self.censored_share_ = float(observed.censored.mean())
         self.rows_, self.side_ = len(observed), observed.side
+        self._dependent = np.ones(X.shape[1], bool)
+        self._dependent[ready.design.used] = False
         self._warn_if_lost(wanted)
         if self.method == "powell":
             self._warn_if_hidden(wanted, X, observed, weight)
@@ -231,7 +233,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         """Coefficients with standard errors and intervals, and what the method assumes. Print it to read it.
 
         A standard error is half the distance between the 16th and 84th percentile of the bootstrap draws,
-        which a few wild draws do not change. An interval runs between percentiles of the draws.
+        which a few wild draws do not change. An interval runs between percentiles of the draws. A column that
+        depends on others, such as a constant one, has coefficient 0 and no standard error (NaN, shown as –).
         """
         check_coverage(coverage)
         self._fitted()
@@ -260,6 +263,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
         if self.bootstrap_ is not None:
             known = np.isfinite(self.bootstrap_)
             arrays["draws"], arrays["drawn"] = np.where(known, self.bootstrap_, 0.0), known
+        if self._dependent.any():
+            arrays["dependent"] = self._dependent
         config = {"rows": int(self.rows_), "censored_share": float(self.censored_share_), "side": self.side_}
         return config, arrays
 
@@ -280,6 +285,9 @@ class LinearCensoredQuantiles(CensoredRegressor):
             self.bootstrap_ = np.where(arrays.pop("drawn"), arrays.pop("draws"), np.nan)
             if self.bootstrap_.shape != (self.n_bootstrap, len(wanted), 1 + columns):
                 raise ValueError("the shape of the bootstrap draws does not fit the parameters")
+        self._dependent = arrays.pop("dependent", np.zeros(columns, bool))
+        if self._dependent.shape != (columns,) or self._dependent.dtype != bool:
+            raise ValueError("the dependent columns do not fit the parameters")
         self.rows_, self.censored_share_ = config["rows"], config["censored_share"]
         self.side_ = config["side"]
         self.fitted_ = LinearProcess(tuple(levels.tolist()), intercepts, slopes)

@@ -59,8 +59,9 @@ def summarise(model: Any, coverage: float) -> Summary:
                 model.bootstrap_, [15.8655, 84.1345, tail, 100 - tail], axis=0
             )
         errors = (high - low) / 2
-        few = np.isfinite(model.bootstrap_).mean(axis=0) < _ENOUGH
-        errors[few] = lower[few] = upper[few] = np.nan
+        lost = np.isfinite(model.bootstrap_).mean(axis=0) < _ENOUGH
+        lost[:, 1:] |= model._dependent
+        errors[lost] = lower[lost] = upper[lost] = np.nan
     text = _text(model, levels, columns, coverage, (found, errors, lower, upper))
     return Summary(levels, columns, found, errors, lower, upper, text)
 
@@ -96,13 +97,18 @@ def _text(model: Any, levels: Any, columns: Any, coverage: float, tables: Any) -
         for name, value, error, low, high in zip(
             columns, found[number], errors[number], lower[number], upper[number]
         ):
-            rest = "" if np.isnan(error) else f"  {error:>12.5g}  {low:>13.5g} {high:>13.5g}"
+            rest = f"  {error:>12.5g}  {low:>13.5g} {high:>13.5g}"
+            if np.isnan(error):
+                rest = "" if model.bootstrap_ is None else "  –"
             lines.append(f"  {name:{wide}}  {value:>12.5g}{rest}")
     lines += ["", "This method assumes:", *(f"  {line}" for line in _ASSUMES[model.method])]
     if model.bootstrap_ is None:
         lines.append("No standard errors: set n_bootstrap=200 and fit again.")
     else:
         lines.append(f"Standard errors and intervals: multiplier bootstrap, {len(model.bootstrap_)} draws.")
-        if np.isnan(errors[np.isfinite(found)]).any():
+        free = np.append(True, ~model._dependent)
+        if not free.all():
+            lines.append("No standard error where a column depends on others: its coefficient is set to 0.")
+        if np.isnan(errors[:, free][np.isfinite(found[:, free])]).any():
             lines.append(f"No standard error where fewer than {_ENOUGH:.0%} of the draws reach the level.")
     return "\n".join(lines)
