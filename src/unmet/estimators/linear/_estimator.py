@@ -27,9 +27,9 @@ METHODS = ("portnoy", "peng-huang", "powell", "wang-wang")
 # These fit each level from all levels before it.
 _PROCESSES = ("portnoy", "peng-huang")
 _STEPS = 100
-# Powell's objective tells nothing of a quantile beyond the threshold. So many rows per coefficient must have
-# theirs on the near side.
-_LEAST_SEEN = 10
+# Powell's objective tells nothing of a quantile beyond the threshold. So many rows per coefficient, or
+# this share of all rows, must have theirs on the near side.
+_LEAST_SEEN, _LEAST_SHARE = 10, 0.1
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -69,8 +69,8 @@ class LinearCensoredQuantiles(CensoredRegressor):
     carries over to higher ones. All but Powell end where too much weight lies beyond the caps, Peng–Huang
     also where fewer than p/2 + 1 uncensored rows are left above for p coefficients: higher levels are not
     identified, and `fit` warns if you asked for one. Powell has an answer at every level, and `fit` warns
-    where it rests on fewer than ten rows per coefficient. Left censoring is the mirror image, and there low
-    levels are lost.
+    where it rests on fewer than ten rows per coefficient and a tenth of all. Left censoring is the mirror
+    image, and there low levels are lost.
 
     Cost: a process over n rows and p columns takes a few n steps of n p operations each, nearly whatever the
     grid: about half a second for n = 1,000 and p = 10. Bootstrap draws run side by side and take a tenth of
@@ -350,7 +350,7 @@ class LinearCensoredQuantiles(CensoredRegressor):
         seen = (floor[:, None] < found) & (found < cap[:, None])
         seen = seen if weight is None else seen[weight > 0]
         rows = seen.sum(axis=0)
-        least = min(_LEAST_SEEN * (X.shape[1] + bool(self.fit_intercept)), len(seen) / 2)
+        least = min(_LEAST_SEEN * (X.shape[1] + bool(self.fit_intercept)), _LEAST_SHARE * len(seen))
         if hidden := [level for level, count in zip(wanted, rows, strict=True) if count < least]:
             warn_user(
                 f"quantiles {hidden} are not identified, because they lie beyond the threshold in all but "
