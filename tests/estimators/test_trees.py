@@ -118,6 +118,15 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     np.testing.assert_allclose(-mirrored[:, ::-1], found)
 
 
+def test_one_uncensored_row_gives_one_warning_of_ours(capped):
+    censored = np.arange(len(capped.y)) != 7
+    model = build(CensoredQuantileForest).fit(capped.X, capped.y, censored=censored)
+    with pytest.warns(UserWarning, match="not identified") as told:
+        found = model.predict_quantiles(capped.X)
+    assert [one.category for one in told] == [UserWarning]
+    assert np.isfinite(found).all()
+
+
 def test_the_rows_that_lack_the_median_are_told(capped):
     """Of seven values all but the lowest two are censored: the median is nowhere to be seen."""
     y = np.arange(len(capped.y)) % 7

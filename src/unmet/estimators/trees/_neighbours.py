@@ -107,9 +107,10 @@ class Neighbours:
             weights = self.weights(self.leaves[asked[begin : begin + size]])
             levels = self.distribution(weights)
             reached = np.minimum(levels[:, -1], 1 - _ROUNDING)
+            known = reached >= _LEAST_REACHED  # Φ⁻¹ is infinite where no neighbour is uncensored
+            weights, levels, reached = weights[known], levels[known], reached[known]
             half = self.y[np.argmax(levels >= reached[:, None] / 2, axis=1)]
-            ratio = (self.y[_last(weights)] - half) / (ndtri(reached) - ndtri(reached / 2))
-            found.append(ratio[reached >= _LEAST_REACHED])
+            found.append((self.y[_last(weights)] - half) / (ndtri(reached) - ndtri(reached / 2)))
         ratios = np.concatenate(found)
         return float(np.median(ratios)) if len(ratios) else float(np.std(self.y))
 
