@@ -20,6 +20,7 @@ from unmet import (
     metrics,
 )
 from unmet.censoring import kaplan_meier
+from unmet.estimators.trees._units import units_for_float32, units_for_lightgbm
 from unmet.losses import censored_tilted_loss
 from unmet.runs import ModelFileError, load_model, save_model
 
@@ -116,6 +117,68 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     with pytest.warns(UserWarning, match=r"quantiles from level 0\.1 down are .*lowest of their"):
         mirrored = model.predict_quantiles(capped.X, (0.05, 0.1, 0.7))
     np.testing.assert_allclose(-mirrored[:, ::-1], found)
+
+
+UNITS = {
+    "tiny": lambda X: 1e-9 * X,
+    "far away": lambda X: X + 1e8,
+    "farther": lambda X: X + 1e11,
+    "tiniest": lambda X: 1e-36 * X,
+    "huge": lambda X: 1e40 * X,
+    "one column": lambda X: X * [1e-9, 1],
+}
+
+
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("known", ["threshold", "censored"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_units_and_offsets_of_columns_do_not_matter(kind, known, units, make, tmp_path):
+    data = make(rows=300)
+    how = {known: getattr(data, known)}
+    usual = build(kind).fit(data.X, data.y, **how).predict(data.X)
+    X = UNITS[units](data.X)
+    model = build(kind).fit(X, data.y, **how)
+    found = model.predict(X)
+    if kind is CensoredQuantileForest:
+        np.testing.assert_allclose(found, usual)
+    else:  # rows are held out by their content
+        assert np.corrcoef(found, usual)[0, 1] > 0.9
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict(X).tobytes() == found.tobytes()
+    assert pickle.loads(pickle.dumps(model)).predict(X).tobytes() == found.tobytes()
+
+
+def test_units_are_saved_only_where_they_are_needed(capped, tmp_path):
+    for kind, factor in ((CensoredQuantileForest, 1e-9), (CensoredQuantileBooster, 1e-36)):
+        build(kind).fit(capped.X, capped.y, threshold=capped.threshold).save(tmp_path / "usual")
+        assert not any(name.startswith("units") for name in load_model(tmp_path / "usual")[1])
+        build(kind).fit(factor * capped.X, capped.y, threshold=capped.threshold).save(tmp_path / "tiny")
+        config, arrays = load_model(tmp_path / "tiny")
+        for wrong in (np.zeros(2), np.ones(3), np.ones(2, np.float32)):
+            save_model(tmp_path / "edited", config, {**arrays, "units.scale": wrong})
+            with pytest.raises(ModelFileError, match="fit the columns"):
+                load(tmp_path / "edited").predict(capped.X)
+
+
+def test_columns_that_trees_keep_have_no_units():
+    random = np.random.default_rng(0)
+    kept = [
+        random.normal(size=2000),
+        np.exp(3 * random.normal(size=2000)),
+        random.integers(0, 2, 2000),
+        random.integers(1990, 2025, 2000),
+        -73.98 + 0.01 * random.normal(size=2000),  # degrees
+        1.7e9 + 3600.0 * random.integers(0, 8760, 2000),  # seconds
+        np.full(2000, 0.3),
+        0.3 + 1e-16 * random.integers(0, 3, 2000),  # one value, up to rounding
+        np.where(np.arange(2000) == 5, 1e300, random.normal(size=2000)),
+    ]
+    assert units_for_float32(np.column_stack(kept)) is None
+    assert units_for_lightgbm(np.column_stack(kept), ()) is None
+    codes = 1e-36 * random.integers(0, 2, (2000, 1))
+    assert units_for_lightgbm(codes, ()) is not None
+    assert units_for_lightgbm(codes, [0]) is None
 
 
 def test_one_uncensored_row_gives_one_warning_of_ours(capped):

@@ -14,6 +14,7 @@ from unmet.estimators.trees._arrays import Floats, Trees, take_trees
 from unmet.estimators.trees._forest import one_sided_rows
 from unmet.estimators.trees._lightgbm import boost, increasing
 from unmet.estimators.trees._neighbours import grow
+from unmet.estimators.trees._units import Units, take_units, units_for_lightgbm
 
 # Rows predicted at a time.
 _BLOCK = 1024
@@ -31,6 +32,7 @@ class FittedBooster:
     center: float
     scale: float
     side: Side
+    units: Units | None = None  # of columns that LightGBM would lose
     parametric = False
 
     @property
@@ -40,6 +42,7 @@ class FittedBooster:
     def quantiles(self, X: Floats, wanted: tuple[float, ...]) -> Floats:
         left = self.side == "left"
         asked = mirror_levels(wanted) if left else wanted
+        X = X if self.units is None else self.units.of(X)
         outputs = len(self.start)
         found = np.empty((len(X), len(asked)))
         for begin in range(0, len(X), _BLOCK):
@@ -149,19 +152,24 @@ class CensoredQuantileBooster(CensoredRegressor):
             )
             below = np.ones(len(seen))
             below[order] = np.where(forest.censored, forest.out_of_bag(grown), 1.0)
+        known = getattr(self, "categories_", None)
+        units = units_for_lightgbm(table, () if known is None else known.coded)
+        table = table if units is None else units.of(table)
         found = boost(table, seen.observed, seen.limits[1], below, share, inner, self, seed)
-        self.fitted_ = FittedBooster(*found, side=observed.side)
+        self.fitted_ = FittedBooster(*found, side=observed.side, units=units)
         self.n_iter_ = len(self.fitted_.trees.roots) // len(levels)
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         fitted = self.fitted_
         arrays = {"start": fitted.start, "inner": np.asarray(fitted.inner), **fitted.trees.arrays()}
+        if fitted.units is not None:
+            arrays.update(fitted.units.arrays())
         return {"side": fitted.side, "center": fitted.center, "scale": fitted.scale}, arrays
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._check_parameters()
         check_choice("side", config["side"], ("right", "left"))
-        trees = take_trees(arrays, config["columns"])
+        trees, columns = take_trees(arrays, config["columns"]), take_units(arrays, config["columns"])
         start, inner = arrays.pop("start"), arrays.pop("inner")
         sound = (
             inner.ndim == 1 and len(inner) > 0 and start.shape == inner.shape and (np.diff(inner) > 0).all()
@@ -169,7 +177,7 @@ class CensoredQuantileBooster(CensoredRegressor):
         if not sound or len(trees.roots) % len(inner):
             raise ValueError("the number of trees does not fit the levels")
         units = float(config["center"]), float(config["scale"])
-        self.fitted_ = FittedBooster(trees, start, tuple(inner.tolist()), *units, config["side"])
+        self.fitted_ = FittedBooster(trees, start, tuple(inner.tolist()), *units, config["side"], columns)
         self.n_iter_ = len(trees.roots) // len(inner)
 
     def _check_parameters(self) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from unmet.estimators.trees._arrays import Floats, Trees, join
 from unmet.estimators.trees._objective import curvature, slopes
+from unmet.estimators.trees._units import has_values
 from unmet.losses import censored_tilted_loss, portnoy_weights, tilted_loss
 
 # Least slope of a step in the curvature, so that a leaf never jumps.
@@ -152,6 +153,8 @@ def _train(
     coded = [] if known is None else known.coded
     thetas, size, share = np.asarray(levels), len(rows.y), rows.share
     start = _start(rows.y, share, levels)
+    if not has_values(rows.X):
+        return join([_leaf(0.0)] * (rounds * len(levels))), start
     bend = np.tile(curvature(thetas, 1.0), (size, 1)) * share[:, None]
 
     shifts: list[Floats] = []  # (K,) for each round
