@@ -119,6 +119,50 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     np.testing.assert_allclose(-mirrored[:, ::-1], found)
 
 
+COLUMNS = {
+    "ones": np.ones((1000, 1)),
+    "zeros": np.zeros((1000, 2)),
+    "rare": (np.arange(1000) % 100 == 0).astype(float)[:, None],
+}
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("known", ["threshold", "censored"])
+def test_a_booster_without_splits_is_kaplan_meier(known, side, columns, tmp_path):
+    random = np.random.default_rng(1)
+    latent, threshold = random.normal(10, 2, (2, 1000))
+    y, censored = np.minimum(latent, threshold), latent > threshold
+    law = kaplan_meier(y, censored)
+    X, sign = COLUMNS[columns], 1 if side == "right" else -1
+    how = {"censored": censored} if known == "censored" else {"threshold": sign * threshold}
+    model = CensoredQuantileBooster(n_estimators=15, side=side, random_state=0).fit(X, sign * y, **how)
+    expected = np.array([law.level(level) for level in (0.05, 0.5, 0.95)])[::sign]
+    found = model.predict_quantiles(X[:3])
+    np.testing.assert_allclose(found, sign * np.tile(expected, (3, 1)), rtol=1e-12)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict_quantiles(X[:3]).tobytes() == found.tobytes()
+
+    # A row of weight two is two rows.
+    weight = random.integers(0, 3, 1000)
+    twice = kaplan_meier(np.repeat(y, weight), np.repeat(censored, weight))
+    model.fit(X, sign * y, sample_weight=weight, **how)
+    expected = np.array([twice.level(level) for level in (0.05, 0.5, 0.95)])[::sign]
+    np.testing.assert_allclose(model.predict_quantiles(X[:1])[0], sign * expected, rtol=1e-12)
+
+
+def test_a_booster_without_splits_tells_of_levels_that_are_hidden():
+    y = np.minimum(np.arange(100.0), 30)
+    model = CensoredQuantileBooster(quantiles=(0.1, 0.5, 0.95), n_estimators=5, random_state=0)
+    with pytest.warns(UserWarning, match=r"quantiles above 0\.3 are not identified, because .* largest"):
+        model.fit(np.ones((100, 1)), y, threshold=30.0)
+    np.testing.assert_allclose(model.predict_quantiles([[1.0]]), [[9, 30, 30]])
+    model.set_params(side="left", quantiles=(0.05, 0.5, 0.9))
+    with pytest.warns(UserWarning, match=r"quantiles below 0\.7 are not identified, because .* lowest"):
+        model.fit(np.ones((100, 1)), -y, threshold=-30.0)
+    np.testing.assert_allclose(model.predict_quantiles([[1.0]]), [[-30, -30, -9]])
+
+
 UNITS = {
     "tiny": lambda X: 1e-9 * X,
     "far away": lambda X: X + 1e8,

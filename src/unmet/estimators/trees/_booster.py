@@ -1,7 +1,7 @@
 """Gradient boosting of censored quantiles on LightGBM."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -10,10 +10,11 @@ from unmet.censoring import Observed, Side, mirror_levels
 from unmet.estimators._base import CensoredRegressor
 from unmet.estimators._fitted import at_levels
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
+from unmet.estimators._warn import warn_user
 from unmet.estimators.trees._arrays import Floats, Trees, take_trees
 from unmet.estimators.trees._forest import one_sided_rows
-from unmet.estimators.trees._lightgbm import boost, increasing
-from unmet.estimators.trees._neighbours import grow
+from unmet.estimators.trees._lightgbm import boost, increasing, scores
+from unmet.estimators.trees._neighbours import grow, quantiles_of_all
 from unmet.estimators.trees._units import Units, take_units, units_for_lightgbm
 
 # Rows predicted at a time.
@@ -64,6 +65,7 @@ class CensoredQuantileBooster(CensoredRegressor):
     has the rest at infinity, where F̂(y | x) is the out-of-bag estimate of a `CensoredQuantileForest`.
 
     Columns of a data frame that hold texts or categories are split into groups of categories by LightGBM.
+    Where no column allows a split, quantiles are those of a Kaplan–Meier estimate of all rows.
 
     Assumes that where a row is cut off is independent of its latent value given X. Needs the extra
     `boosting` (`pip install "unmet[boosting]"`) to fit; saved models predict without it.
@@ -156,7 +158,10 @@ class CensoredQuantileBooster(CensoredRegressor):
         units = units_for_lightgbm(table, () if known is None else known.coded)
         table = table if units is None else units.of(table)
         found = boost(table, seen.observed, seen.limits[1], below, share, inner, self, seed)
-        self.fitted_ = FittedBooster(*found, side=observed.side, units=units)
+        fitted = FittedBooster(*found, side=observed.side, units=units)
+        if seen.censored.any() and (fitted.trees.feature < 0).all():
+            fitted = _without_splits(fitted, seen, share)
+        self.fitted_ = fitted
         self.n_iter_ = len(self.fitted_.trees.roots) // len(levels)
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -191,3 +196,17 @@ class CensoredQuantileBooster(CensoredRegressor):
         if self.validation_fraction is not None:
             check_number("validation_fraction", self.validation_fraction, 0, 0.9, open_=True)
         check_quantiles(self.quantiles)
+
+
+def _without_splits(fitted: FittedBooster, seen: Observed, share: Floats) -> FittedBooster:
+    """Return Kaplan–Meier quantiles of all rows: trees without a split stay at the quantiles of y."""
+    found, reached = quantiles_of_all(seen.observed, seen.censored, share, fitted.inner)
+    if fitted.inner[-1] > reached + 1e-9:
+        left = fitted.side == "left"
+        warn_user(
+            f"quantiles {f'below {1 - reached:.3g}' if left else f'above {reached:.3g}'} are not identified, "
+            f"because too many rows are censored: they are the {'lowest' if left else 'largest'} value of y"
+        )
+    start = scores((found - fitted.center) / (fitted.scale or 1.0), fitted.inner)
+    trees = replace(fitted.trees, value=np.zeros_like(fitted.trees.value))
+    return replace(fitted, trees=trees, start=start)

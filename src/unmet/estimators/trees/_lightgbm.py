@@ -12,6 +12,8 @@ from unmet.losses import censored_tilted_loss, portnoy_weights, tilted_loss
 
 # Least slope of a step in the curvature, so that a leaf never jumps.
 _LEAST = 0.05
+# A score whose softplus is zero.
+_NO_STEP = -800.0
 # With fewer rows, none are held out.
 _FEWEST = 50
 # If held-out rows ask for more than this part of the rounds, trees are too small a step: try a faster rate.
@@ -34,6 +36,15 @@ def increasing(raw: Floats, levels: tuple[float, ...]) -> Floats:
     for number in range(at - 1, -1, -1):
         found[:, number] = found[:, number + 1] - steps[:, number]
     return found
+
+
+def scores(quantiles: Floats, levels: tuple[float, ...]) -> Floats:
+    """Return finite raw scores (K,) that `increasing` turns into these quantiles (K,)."""
+    at = middle(levels)
+    steps = np.abs(np.diff(quantiles))
+    with np.errstate(divide="ignore"):
+        raw = np.maximum(steps + np.log(-np.expm1(-steps)), _NO_STEP)
+    return np.concatenate([raw[:at], quantiles[at : at + 1], raw[at:]])
 
 
 def chain(raw: Floats, gradient: Floats, bend: Floats, levels: tuple[float, ...]) -> tuple[Floats, Floats]:

@@ -190,9 +190,27 @@ def grow(
 
 def _ranks(y: Floats, censored: NDArray[np.bool_], share: Floats) -> Floats:
     """Return the expected level of each latent value under the Kaplan–Meier estimate of sorted rows."""
-    at_risk = np.cumsum(share[::-1])[::-1]
-    survival = np.cumprod(1 - np.where(censored, 0.0, np.minimum(share / at_risk, 1.0)))
+    survival = _survival(censored, share)
     return np.where(censored, 1 - survival / 2, 1 - survival)
+
+
+def _survival(censored: NDArray[np.bool_], share: Floats) -> Floats:
+    """Return the weighted Kaplan–Meier estimate of P(latent > y) at rows in the order of y."""
+    at_risk = np.cumsum(share[::-1])[::-1]
+    return np.cumprod(1 - np.where(censored, 0.0, np.minimum(share / at_risk, 1.0)))
+
+
+def quantiles_of_all(
+    y: Floats, censored: NDArray[np.bool_], share: Floats, levels: tuple[float, ...]
+) -> tuple[Floats, float]:
+    """Return Kaplan–Meier quantiles (K,) of all rows alike, and the level up to which they are identified.
+
+    Beyond that level they are the largest value.
+    """
+    order = np.lexsort((censored, y))
+    reached = 1 - _survival(censored[order], share[order])
+    place = np.searchsorted(reached, np.asarray(levels) - _ROUNDING)
+    return y[order][np.minimum(place, len(y) - 1)], float(reached[-1])
 
 
 def _plain(tree: Any) -> Trees:
