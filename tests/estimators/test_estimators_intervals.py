@@ -104,6 +104,7 @@ def test_negated_bounds_give_the_mirror_image_of_a_tobit_model(rows):
     assert np.allclose(there, -back[:, ::-1], atol=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")  # two rows lie between the limits at .3
 def test_doubly_censored_powell_is_lowest(rows):
     """One column: a minimum fits two rows exactly, so that all pairs of rows can be tried."""
     X, latent = rows[0][:60, :1], rows[1][:60]

@@ -76,6 +76,17 @@ def test_truncation_is_told():
     assert model.ipcw_.truncated > 0.01
 
 
+def test_few_uncensored_rows_are_told(make):
+    """Three rows of 300 are uncensored: a fit can reproduce them, with intervals of no width."""
+    data = make(rows=300)
+    model = CensoredQuantileRegressor(loss="ipcw", head="free", max_epochs=3, random_state=0)
+    for side, sign in (("right", 1), ("left", -1)):
+        model.set_params(side=side)
+        with pytest.warns(UserWarning, match=r"only 3 of 300 rows are: .* TobitRegressor or loss='censored'"):
+            model.fit(data.X, sign * data.y, censored=~np.isin(np.arange(300), (3, 100, 250)))
+    model.fit(data.X[:12], data.y[:12])  # nothing is censored: few rows are no fault of the weights
+
+
 def test_refusals_name_the_argument(capped):
     model = CensoredQuantileRegressor(loss="ipcw", max_epochs=2)
     with pytest.raises(ValueError, match="ipcw"):

@@ -75,6 +75,7 @@ def test_a_detection_limit_is_completed_between_zero_and_itself(make):
     assert (found[below] == 0).mean() < 0.9
 
 
+@pytest.mark.filterwarnings("ignore:.*of the intervals are open")
 def test_intervals_and_bounds_of_a_conformal_model(demand):
     plain = Conformal(TobitRegressor(max_epochs=100, random_state=0), random_state=0)
     sure = Conformal(TobitRegressor(max_epochs=100, random_state=0, positive=True), random_state=0)

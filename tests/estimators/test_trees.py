@@ -20,6 +20,7 @@ from unmet import (
     metrics,
 )
 from unmet.censoring import kaplan_meier
+from unmet.estimators.trees._units import units_for_float32, units_for_lightgbm
 from unmet.losses import censored_tilted_loss
 from unmet.runs import ModelFileError, load_model, save_model
 
@@ -116,6 +117,121 @@ def test_levels_that_neighbours_do_not_identify_are_told(capped):
     with pytest.warns(UserWarning, match=r"quantiles from level 0\.1 down are .*lowest of their"):
         mirrored = model.predict_quantiles(capped.X, (0.05, 0.1, 0.7))
     np.testing.assert_allclose(-mirrored[:, ::-1], found)
+
+
+COLUMNS = {
+    "ones": np.ones((1000, 1)),
+    "zeros": np.zeros((1000, 2)),
+    "rare": (np.arange(1000) % 100 == 0).astype(float)[:, None],
+}
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("known", ["threshold", "censored"])
+def test_a_booster_without_splits_is_kaplan_meier(known, side, columns, tmp_path):
+    random = np.random.default_rng(1)
+    latent, threshold = random.normal(10, 2, (2, 1000))
+    y, censored = np.minimum(latent, threshold), latent > threshold
+    law = kaplan_meier(y, censored)
+    X, sign = COLUMNS[columns], 1 if side == "right" else -1
+    how = {"censored": censored} if known == "censored" else {"threshold": sign * threshold}
+    model = CensoredQuantileBooster(n_estimators=15, side=side, random_state=0).fit(X, sign * y, **how)
+    expected = np.array([law.level(level) for level in (0.05, 0.5, 0.95)])[::sign]
+    found = model.predict_quantiles(X[:3])
+    np.testing.assert_allclose(found, sign * np.tile(expected, (3, 1)), rtol=1e-12)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict_quantiles(X[:3]).tobytes() == found.tobytes()
+
+    # A row of weight two is two rows.
+    weight = random.integers(0, 3, 1000)
+    twice = kaplan_meier(np.repeat(y, weight), np.repeat(censored, weight))
+    model.fit(X, sign * y, sample_weight=weight, **how)
+    expected = np.array([twice.level(level) for level in (0.05, 0.5, 0.95)])[::sign]
+    np.testing.assert_allclose(model.predict_quantiles(X[:1])[0], sign * expected, rtol=1e-12)
+
+
+def test_a_booster_without_splits_tells_of_levels_that_are_hidden():
+    y = np.minimum(np.arange(100.0), 30)
+    model = CensoredQuantileBooster(quantiles=(0.1, 0.5, 0.95), n_estimators=5, random_state=0)
+    with pytest.warns(UserWarning, match=r"quantiles above 0\.3 are not identified, because .* largest"):
+        model.fit(np.ones((100, 1)), y, threshold=30.0)
+    np.testing.assert_allclose(model.predict_quantiles([[1.0]]), [[9, 30, 30]])
+    model.set_params(side="left", quantiles=(0.05, 0.5, 0.9))
+    with pytest.warns(UserWarning, match=r"quantiles below 0\.7 are not identified, because .* lowest"):
+        model.fit(np.ones((100, 1)), -y, threshold=-30.0)
+    np.testing.assert_allclose(model.predict_quantiles([[1.0]]), [[-30, -30, -9]])
+
+
+UNITS = {
+    "tiny": lambda X: 1e-9 * X,
+    "far away": lambda X: X + 1e8,
+    "farther": lambda X: X + 1e11,
+    "tiniest": lambda X: 1e-36 * X,
+    "huge": lambda X: 1e40 * X,
+    "one column": lambda X: X * [1e-9, 1],
+}
+
+
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("known", ["threshold", "censored"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_units_and_offsets_of_columns_do_not_matter(kind, known, units, make, tmp_path):
+    data = make(rows=300)
+    how = {known: getattr(data, known)}
+    usual = build(kind).fit(data.X, data.y, **how).predict(data.X)
+    X = UNITS[units](data.X)
+    model = build(kind).fit(X, data.y, **how)
+    found = model.predict(X)
+    if kind is CensoredQuantileForest:
+        np.testing.assert_allclose(found, usual)
+    else:  # rows are held out by their content
+        assert np.corrcoef(found, usual)[0, 1] > 0.9
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict(X).tobytes() == found.tobytes()
+    assert pickle.loads(pickle.dumps(model)).predict(X).tobytes() == found.tobytes()
+
+
+def test_units_are_saved_only_where_they_are_needed(capped, tmp_path):
+    for kind, factor in ((CensoredQuantileForest, 1e-9), (CensoredQuantileBooster, 1e-36)):
+        build(kind).fit(capped.X, capped.y, threshold=capped.threshold).save(tmp_path / "usual")
+        assert not any(name.startswith("units") for name in load_model(tmp_path / "usual")[1])
+        build(kind).fit(factor * capped.X, capped.y, threshold=capped.threshold).save(tmp_path / "tiny")
+        config, arrays = load_model(tmp_path / "tiny")
+        for wrong in (np.zeros(2), np.ones(3), np.ones(2, np.float32)):
+            save_model(tmp_path / "edited", config, {**arrays, "units.scale": wrong})
+            with pytest.raises(ModelFileError, match="fit the columns"):
+                load(tmp_path / "edited").predict(capped.X)
+
+
+def test_columns_that_trees_keep_have_no_units():
+    random = np.random.default_rng(0)
+    kept = [
+        random.normal(size=2000),
+        np.exp(3 * random.normal(size=2000)),
+        random.integers(0, 2, 2000),
+        random.integers(1990, 2025, 2000),
+        -73.98 + 0.01 * random.normal(size=2000),  # degrees
+        1.7e9 + 3600.0 * random.integers(0, 8760, 2000),  # seconds
+        np.full(2000, 0.3),
+        0.3 + 1e-16 * random.integers(0, 3, 2000),  # one value, up to rounding
+        np.where(np.arange(2000) == 5, 1e300, random.normal(size=2000)),
+    ]
+    assert units_for_float32(np.column_stack(kept)) is None
+    assert units_for_lightgbm(np.column_stack(kept), ()) is None
+    codes = 1e-36 * random.integers(0, 2, (2000, 1))
+    assert units_for_lightgbm(codes, ()) is not None
+    assert units_for_lightgbm(codes, [0]) is None
+
+
+def test_one_uncensored_row_gives_one_warning_of_ours(capped):
+    censored = np.arange(len(capped.y)) != 7
+    model = build(CensoredQuantileForest).fit(capped.X, capped.y, censored=censored)
+    with pytest.warns(UserWarning, match="not identified") as told:
+        found = model.predict_quantiles(capped.X)
+    assert [one.category for one in told] == [UserWarning]
+    assert np.isfinite(found).all()
 
 
 def test_the_rows_that_lack_the_median_are_told(capped):

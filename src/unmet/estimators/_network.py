@@ -17,8 +17,12 @@ from unmet.estimators._prepare import Prepared, prepare
 from unmet.estimators._programs import model_spec
 from unmet.estimators._scaling import Scaling
 from unmet.estimators._settings import Settings, check_hidden, check_network, check_quantiles, check_training
+from unmet.estimators._warn import warn_user
 from unmet.networks import Activation, Initialiser, layout, split
 from unmet.training import Trained, train
+
+# Inverse weights use uncensored rows alone: so many per coefficient of a line, at most half of all rows.
+_LEAST_SEEN = 10
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -165,6 +169,13 @@ class NetworkRegressor(CensoredRegressor):
         weights, self.ipcw_ = inverse_weights(
             np.asarray(X, np.float64), seen, weight, settings.censoring, seed
         )
+        least = min(_LEAST_SEEN * (X.shape[1] + bool(self.fit_intercept)), len(observed) / 2)
+        if self.ipcw_.rows < least and observed.censored.any():
+            warn_user(
+                f"loss='ipcw' fits uncensored rows alone, and only {self.ipcw_.rows:,} of {len(observed):,} "
+                "rows are: quantiles follow these rows, and intervals are too narrow. Use TobitRegressor or "
+                "loss='censored', which learn from censored rows too"
+            )
         rows = ~observed.censored
         exact = observe(observed.observed[rows], threshold=None, side=settings.side)
         return X[rows], exact, weights[rows], None if mask is None else mask[rows]

@@ -55,11 +55,10 @@ def find_chance(kind: Any, X: Floats, seen: Observed, seed: int) -> Chance:
 
     def estimated(X: Floats, values: Floats) -> Floats:
         found = np.empty(values.shape)
-        narrow = np.clip(X, -3e38, 3e38).astype(np.float32).astype(np.float64)  # as the trees were grown
         size = max(1, _BLOCK // len(forest.y))
         for begin in range(0, len(X), size):
             rows = slice(begin, begin + size)
-            levels = forest.distribution(forest.weights(forest.trees.leaves(narrow[rows])))
+            levels = forest.distribution(forest.weights(forest.leaves_of(X[rows])))
             place = np.searchsorted(forest.y, values[rows])  # cuts strictly below the value
             padded = np.column_stack([np.zeros(len(levels)), levels])
             found[rows] = 1 - np.take_along_axis(padded, place, axis=1)

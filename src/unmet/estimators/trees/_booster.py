@@ -1,7 +1,7 @@
 """Gradient boosting of censored quantiles on LightGBM."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -10,10 +10,12 @@ from unmet.censoring import Observed, Side, mirror_levels
 from unmet.estimators._base import CensoredRegressor
 from unmet.estimators._fitted import at_levels
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
+from unmet.estimators._warn import warn_user
 from unmet.estimators.trees._arrays import Floats, Trees, take_trees
 from unmet.estimators.trees._forest import one_sided_rows
-from unmet.estimators.trees._lightgbm import boost, increasing
-from unmet.estimators.trees._neighbours import grow
+from unmet.estimators.trees._lightgbm import boost, increasing, scores
+from unmet.estimators.trees._neighbours import grow, quantiles_of_all
+from unmet.estimators.trees._units import Units, take_units, units_for_lightgbm
 
 # Rows predicted at a time.
 _BLOCK = 1024
@@ -31,6 +33,7 @@ class FittedBooster:
     center: float
     scale: float
     side: Side
+    units: Units | None = None  # of columns that LightGBM would lose
     parametric = False
 
     @property
@@ -40,6 +43,7 @@ class FittedBooster:
     def quantiles(self, X: Floats, wanted: tuple[float, ...]) -> Floats:
         left = self.side == "left"
         asked = mirror_levels(wanted) if left else wanted
+        X = X if self.units is None else self.units.of(X)
         outputs = len(self.start)
         found = np.empty((len(X), len(asked)))
         for begin in range(0, len(X), _BLOCK):
@@ -61,6 +65,7 @@ class CensoredQuantileBooster(CensoredRegressor):
     has the rest at infinity, where F̂(y | x) is the out-of-bag estimate of a `CensoredQuantileForest`.
 
     Columns of a data frame that hold texts or categories are split into groups of categories by LightGBM.
+    Where no column allows a split, quantiles are those of a Kaplan–Meier estimate of all rows.
 
     Assumes that where a row is cut off is independent of its latent value given X. Needs the extra
     `boosting` (`pip install "unmet[boosting]"`) to fit; saved models predict without it.
@@ -149,19 +154,27 @@ class CensoredQuantileBooster(CensoredRegressor):
             )
             below = np.ones(len(seen))
             below[order] = np.where(forest.censored, forest.out_of_bag(grown), 1.0)
+        known = getattr(self, "categories_", None)
+        units = units_for_lightgbm(table, () if known is None else known.coded)
+        table = table if units is None else units.of(table)
         found = boost(table, seen.observed, seen.limits[1], below, share, inner, self, seed)
-        self.fitted_ = FittedBooster(*found, side=observed.side)
+        fitted = FittedBooster(*found, side=observed.side, units=units)
+        if seen.censored.any() and (fitted.trees.feature < 0).all():
+            fitted = _without_splits(fitted, seen, share)
+        self.fitted_ = fitted
         self.n_iter_ = len(self.fitted_.trees.roots) // len(levels)
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         fitted = self.fitted_
         arrays = {"start": fitted.start, "inner": np.asarray(fitted.inner), **fitted.trees.arrays()}
+        if fitted.units is not None:
+            arrays.update(fitted.units.arrays())
         return {"side": fitted.side, "center": fitted.center, "scale": fitted.scale}, arrays
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._check_parameters()
         check_choice("side", config["side"], ("right", "left"))
-        trees = take_trees(arrays, config["columns"])
+        trees, columns = take_trees(arrays, config["columns"]), take_units(arrays, config["columns"])
         start, inner = arrays.pop("start"), arrays.pop("inner")
         sound = (
             inner.ndim == 1 and len(inner) > 0 and start.shape == inner.shape and (np.diff(inner) > 0).all()
@@ -169,7 +182,7 @@ class CensoredQuantileBooster(CensoredRegressor):
         if not sound or len(trees.roots) % len(inner):
             raise ValueError("the number of trees does not fit the levels")
         units = float(config["center"]), float(config["scale"])
-        self.fitted_ = FittedBooster(trees, start, tuple(inner.tolist()), *units, config["side"])
+        self.fitted_ = FittedBooster(trees, start, tuple(inner.tolist()), *units, config["side"], columns)
         self.n_iter_ = len(trees.roots) // len(inner)
 
     def _check_parameters(self) -> None:
@@ -183,3 +196,17 @@ class CensoredQuantileBooster(CensoredRegressor):
         if self.validation_fraction is not None:
             check_number("validation_fraction", self.validation_fraction, 0, 0.9, open_=True)
         check_quantiles(self.quantiles)
+
+
+def _without_splits(fitted: FittedBooster, seen: Observed, share: Floats) -> FittedBooster:
+    """Return Kaplan–Meier quantiles of all rows: trees without a split stay at the quantiles of y."""
+    found, reached = quantiles_of_all(seen.observed, seen.censored, share, fitted.inner)
+    if fitted.inner[-1] > reached + 1e-9:
+        left = fitted.side == "left"
+        warn_user(
+            f"quantiles {f'below {1 - reached:.3g}' if left else f'above {reached:.3g}'} are not identified, "
+            f"because too many rows are censored: they are the {'lowest' if left else 'largest'} value of y"
+        )
+    start = scores((found - fitted.center) / (fitted.scale or 1.0), fitted.inner)
+    trees = replace(fitted.trees, value=np.zeros_like(fitted.trees.value))
+    return replace(fitted, trees=trees, start=start)

@@ -28,8 +28,7 @@ class FittedForest:
     def quantiles(self, X: Floats, wanted: tuple[float, ...]) -> Floats:
         left = self.side == "left"
         asked = mirror_levels(wanted) if left else wanted
-        narrow = np.clip(X, -3e38, 3e38).astype(np.float32).astype(np.float64)  # as the trees were grown
-        found, reached = self.neighbours.quantiles(narrow, asked)
+        found, reached = self.neighbours.quantiles(X, asked)
         lost = [level for level in asked if (reached < level - 1e-9).any()]
         if lost:
             share = float((reached < lost[-1] - 1e-9).mean())
@@ -131,7 +130,8 @@ class CensoredQuantileForest(CensoredRegressor):
     def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         rows = self.fitted_.neighbours
         arrays = {"y": rows.y, "censored": rows.censored, "share": rows.share, "leaves": rows.leaves}
-        return {"side": self.fitted_.side}, {**rows.trees.arrays(), **arrays}
+        units = {} if rows.units is None else rows.units.arrays()
+        return {"side": self.fitted_.side}, {**rows.trees.arrays(), **arrays, **units}
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._check_parameters()

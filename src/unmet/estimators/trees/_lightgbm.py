@@ -7,10 +7,13 @@ import numpy as np
 
 from unmet.estimators.trees._arrays import Floats, Trees, join
 from unmet.estimators.trees._objective import curvature, slopes
+from unmet.estimators.trees._units import has_values
 from unmet.losses import censored_tilted_loss, portnoy_weights, tilted_loss
 
 # Least slope of a step in the curvature, so that a leaf never jumps.
 _LEAST = 0.05
+# A score whose softplus is zero.
+_NO_STEP = -800.0
 # With fewer rows, none are held out.
 _FEWEST = 50
 # If held-out rows ask for more than this part of the rounds, trees are too small a step: try a faster rate.
@@ -33,6 +36,15 @@ def increasing(raw: Floats, levels: tuple[float, ...]) -> Floats:
     for number in range(at - 1, -1, -1):
         found[:, number] = found[:, number + 1] - steps[:, number]
     return found
+
+
+def scores(quantiles: Floats, levels: tuple[float, ...]) -> Floats:
+    """Return finite raw scores (K,) that `increasing` turns into these quantiles (K,)."""
+    at = middle(levels)
+    steps = np.abs(np.diff(quantiles))
+    with np.errstate(divide="ignore"):
+        raw = np.maximum(steps + np.log(-np.expm1(-steps)), _NO_STEP)
+    return np.concatenate([raw[:at], quantiles[at : at + 1], raw[at:]])
 
 
 def chain(raw: Floats, gradient: Floats, bend: Floats, levels: tuple[float, ...]) -> tuple[Floats, Floats]:
@@ -152,6 +164,8 @@ def _train(
     coded = [] if known is None else known.coded
     thetas, size, share = np.asarray(levels), len(rows.y), rows.share
     start = _start(rows.y, share, levels)
+    if not has_values(rows.X):
+        return join([_leaf(0.0)] * (rounds * len(levels))), start
     bend = np.tile(curvature(thetas, 1.0), (size, 1)) * share[:, None]
 
     shifts: list[Floats] = []  # (K,) for each round

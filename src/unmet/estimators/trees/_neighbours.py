@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from unmet.estimators.trees._arrays import Floats, Trees, join, take_trees
+from unmet.estimators.trees._units import Units, narrowed, take_units, units_for_float32
 
 # Share of the rows that grow a tree, drawn without replacement.
 _GROWN = 0.632
@@ -32,6 +33,11 @@ class Neighbours:
     censored: NDArray[np.bool_]  # (n,)
     share: Floats  # (n,): row weights
     leaves: NDArray[np.int32]  # (n, T)
+    units: Units | None = None  # of columns that float32 would lose
+
+    def leaves_of(self, X: Floats) -> NDArray[np.int32]:
+        """Return the leaf of each row of X in each tree, shape (rows, T)."""
+        return self.trees.leaves(narrowed(X, self.units))
 
     def weights(self, leaves: NDArray[np.int32], used: NDArray[np.bool_] | None = None) -> Floats:
         """Return the weights of all training rows for rows in these leaves, shape (rows, n).
@@ -80,7 +86,7 @@ class Neighbours:
         size = max(1, _BLOCK // len(self.y))
         for begin in range(0, len(X), size):
             rows = slice(begin, begin + size)
-            weights = self.weights(self.trees.leaves(X[rows]))
+            weights = self.weights(self.leaves_of(X[rows]))
             levels = self.distribution(weights)
             reached[rows] = levels[:, -1]
             last = self.y[_last(weights)]
@@ -107,9 +113,10 @@ class Neighbours:
             weights = self.weights(self.leaves[asked[begin : begin + size]])
             levels = self.distribution(weights)
             reached = np.minimum(levels[:, -1], 1 - _ROUNDING)
+            known = reached >= _LEAST_REACHED  # Φ⁻¹ is infinite where no neighbour is uncensored
+            weights, levels, reached = weights[known], levels[known], reached[known]
             half = self.y[np.argmax(levels >= reached[:, None] / 2, axis=1)]
-            ratio = (self.y[_last(weights)] - half) / (ndtri(reached) - ndtri(reached / 2))
-            found.append(ratio[reached >= _LEAST_REACHED])
+            found.append((self.y[_last(weights)] - half) / (ndtri(reached) - ndtri(reached / 2)))
         ratios = np.concatenate(found)
         return float(np.median(ratios)) if len(ratios) else float(np.std(self.y))
 
@@ -156,7 +163,8 @@ def grow(
     order = np.lexsort((censored, y))
     X, y, censored, share = X[order], y[order], censored[order], share[order]
     rank = _ranks(y, censored, share)
-    narrow = X.astype(np.float32)
+    units = units_for_float32(X)
+    narrow = narrowed(X, units)
     rows = len(y)
     drawn = max(1, ceil(_GROWN * rows))
 
@@ -168,7 +176,7 @@ def grow(
             max_features=max(1, ceil(max_features * X.shape[1] - 1e-9)),
             random_state=int(random.integers(2**31)),
         )
-        tree.fit(narrow[used], rank[used], sample_weight=share[used])
+        tree.fit(narrow[used].astype(np.float32), rank[used], sample_weight=share[used])
         return _plain(tree.tree_), used
 
     with ThreadPoolExecutor(jobs) as threads:
@@ -177,15 +185,32 @@ def grow(
     member = np.zeros((rows, n_estimators), bool)
     for number, (_, used) in enumerate(grown):
         member[used, number] = True
-    leaves = trees.leaves(narrow.astype(np.float64))
-    return Neighbours(trees, y, censored, share, leaves), order, member
+    return Neighbours(trees, y, censored, share, trees.leaves(narrow), units), order, member
 
 
 def _ranks(y: Floats, censored: NDArray[np.bool_], share: Floats) -> Floats:
     """Return the expected level of each latent value under the Kaplan–Meier estimate of sorted rows."""
-    at_risk = np.cumsum(share[::-1])[::-1]
-    survival = np.cumprod(1 - np.where(censored, 0.0, np.minimum(share / at_risk, 1.0)))
+    survival = _survival(censored, share)
     return np.where(censored, 1 - survival / 2, 1 - survival)
+
+
+def _survival(censored: NDArray[np.bool_], share: Floats) -> Floats:
+    """Return the weighted Kaplan–Meier estimate of P(latent > y) at rows in the order of y."""
+    at_risk = np.cumsum(share[::-1])[::-1]
+    return np.cumprod(1 - np.where(censored, 0.0, np.minimum(share / at_risk, 1.0)))
+
+
+def quantiles_of_all(
+    y: Floats, censored: NDArray[np.bool_], share: Floats, levels: tuple[float, ...]
+) -> tuple[Floats, float]:
+    """Return Kaplan–Meier quantiles (K,) of all rows alike, and the level up to which they are identified.
+
+    Beyond that level they are the largest value.
+    """
+    order = np.lexsort((censored, y))
+    reached = 1 - _survival(censored[order], share[order])
+    place = np.searchsorted(reached, np.asarray(levels) - _ROUNDING)
+    return y[order][np.minimum(place, len(y) - 1)], float(reached[-1])
 
 
 def _plain(tree: Any) -> Trees:
@@ -202,7 +227,7 @@ def _plain(tree: Any) -> Trees:
 
 def take_neighbours(arrays: dict[str, np.ndarray], columns: int) -> Neighbours:
     """Return a checked forest from loaded arrays, and remove these. Raise ValueError if they are none."""
-    trees = take_trees(arrays, columns)
+    trees, units = take_trees(arrays, columns), take_units(arrays, columns)
     y, censored, share, leaves = (arrays.pop(name) for name in ("y", "censored", "share", "leaves"))
     sound = (
         y.ndim == 1
@@ -217,4 +242,4 @@ def take_neighbours(arrays: dict[str, np.ndarray], columns: int) -> Neighbours:
         raise ValueError("the training rows do not fit the trees")
     if leaves.min() < 0 or leaves.max() >= len(trees.feature) or (trees.feature[leaves] >= 0).any():
         raise ValueError("the training rows lie in leaves that do not exist")
-    return Neighbours(trees, y, censored, share, leaves)
+    return Neighbours(trees, y, censored, share, leaves, units)
