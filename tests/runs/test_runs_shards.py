@@ -136,6 +136,30 @@ def test_shards_are_read_as_they_are_needed(jobs: int) -> None:
     results.close()  # type: ignore[attr-defined]
 
 
+def test_work_beside_comes_with_the_index_minus_one() -> None:
+    assert list(run_shards(square, [], beside=iter([7, 8]))) == [(-1, 7), (-1, 8)]
+
+    def here() -> Iterator[int]:
+        for _ in range(50):
+            time.sleep(0.002)
+            yield os.getpid()
+
+    found = list(run_shards(lambda shard: os.getpid(), range(5), jobs=1, beside=here()))
+    assert [result for index, result in found if index < 0] == [os.getpid()] * 50
+    assert sorted(index for index, _ in found if index >= 0) == [0, 1, 2, 3, 4]
+    assert os.getpid() not in {result for index, result in found if index >= 0}
+
+
+def test_an_error_in_work_beside_ends_all() -> None:
+    def here() -> Iterator[int]:
+        yield 1
+        raise KeyError("hub")
+
+    with pytest.raises(KeyError, match="hub"):
+        list(run_shards(square, range(3), beside=here()))
+    assert sorted(run_shards(square, range(3), jobs=2)) == [(0, 0), (1, 1), (2, 4)]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_names_its_shard(jobs: int) -> None:
     def fails(shard: int) -> int:

@@ -7,6 +7,7 @@ import atexit
 import os
 import pickle
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -26,6 +27,9 @@ Result = TypeVar("Result")
 
 _IDLE_SECONDS = 120
 MOST_JOBS = 1024
+# How often a process with work of its own looks for results of its workers.
+_SECONDS_BETWEEN_LOOKS = 0.02
+_NOTHING: Any = object()
 # A shard is given up after this many deaths of its worker.
 _MAX_DEATHS = 2
 
@@ -56,6 +60,7 @@ def run_shards(
     jobs: int = 1,
     cluster: Any = None,
     initializer: Callable[[], object] | None = None,
+    beside: Iterator[Result] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield `(index, function(shard))` for each shard as it finishes.
 
@@ -69,6 +74,8 @@ def run_shards(
     cluster : a `Cluster`, the address of a Dask scheduler, a Dask `Client`, or "local", to send the shards
         there; needs the extra `unmet[cluster]`.
     initializer : called once in every process before its first shard.
+    beside : work of this process while workers have theirs; what it yields comes with the index −1. It makes
+        one more process than `jobs`.
 
     Raises
     ------
@@ -101,9 +108,9 @@ def run_shards(
         from unmet.runs._cluster import run_on_cluster
 
         return run_on_cluster(function, shards, cluster, initializer)
-    if jobs == 1 or in_worker():
+    if in_worker() or (jobs == 1 and beside is None):
         return _run_here(function, shards, initializer)
-    return _run_in_processes(function, shards, jobs, initializer)
+    return _run_in_processes(function, shards, jobs, initializer, beside)
 
 
 def unwrap(index: int, result: Any, name: str | None = None) -> Any:
@@ -135,7 +142,7 @@ def _run_here(function: Any, shards: Iterable[Any], initializer: Any) -> Iterato
 
 
 def _run_in_processes(
-    function: Any, shards: Iterable[Any], jobs: int, initializer: Any
+    function: Any, shards: Iterable[Any], jobs: int, initializer: Any, beside: Iterator[Any] | None
 ) -> Iterator[tuple[int, Any]]:
     from concurrent.futures import FIRST_COMPLETED, wait
     from concurrent.futures.process import BrokenProcessPool
@@ -148,6 +155,7 @@ def _run_in_processes(
     pending: dict[Any, tuple[int, Any]] = {}
     pool = _take_pool(jobs)
     healthy = False
+    looked = 0.0
     try:
         while True:
             while len(pending) < 2 * jobs:
@@ -162,9 +170,18 @@ def _run_in_processes(
                         break
                     _drop_pool(pool)
                     pool = _take_pool(jobs)
-            if not pending:
+            if beside is not None:
+                own = next(beside, _NOTHING)
+                if own is _NOTHING:
+                    beside = None
+                else:
+                    yield -1, own
+                if time.monotonic() < looked + _SECONDS_BETWEEN_LOOKS:
+                    continue
+                looked = time.monotonic()
+            elif not pending:
                 break
-            finished, _ = wait(pending, return_when=FIRST_COMPLETED)
+            finished, _ = wait(pending, None if beside is None else 0, FIRST_COMPLETED)
             results = []
             for future in finished:
                 index, shard = pending.pop(future)
