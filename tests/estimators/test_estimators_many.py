@@ -103,21 +103,34 @@ def test_two_processes_give_the_same_bits(mixed, monkeypatch):
     assert_same(fit_many(BASE, problems, n_jobs=2), models, problems)
 
 
+def test_this_process_trains_a_share(mixed, monkeypatch):
+    problems, models = mixed
+    shares = []
+    monkeypatch.setattr(
+        _many, "_fit_here", lambda *given, fit=_many._fit_here: shares.append(1) or fit(*given)
+    )
+    monkeypatch.setattr(_many, "_MOST_PER_TASK", 3)
+    found = dict(iter_fit_many(BASE, iter(problems), n_jobs=2))
+    assert len(shares) == 1  # here; workers call their own
+    assert_same([found[index] for index in range(len(problems))], models, problems)
+
+
 def test_problems_are_shared_evenly_between_processes():
     def sizes(count, total, X=None):
-        problems = [(index, {"X": X}) for index in range(count)]
-        tasks = list(_many._chunks(iter(problems), total, 2))
-        assert [item for task in tasks for item in task] == problems
+        problems = [{"X": X} for _ in range(count)]
+        tasks = list(_many._chunks(_many._Source(problems), total, 2))
+        assert [item for task in tasks for item in task] == list(enumerate(problems))
         return [len(task) for task in tasks]
 
     assert sizes(3, 3) == [1, 1, 1]
     assert sizes(0, 0) == []
-    assert sizes(500, 500) == [167, 111, 74, 50, 33, 22, 16, 16, 11]
-    assert sizes(20_000, 20_000) == [6667, 4445, 2963, 1975, 1317, 878, 585, 512, 512, 146]
+    assert sizes(500, 500) == [100, 80, 64, 52, 41, 33, 26, 21, 17, 16, 16, 16, 16, 2]
+    assert sizes(20_000, 20_000)[:5] == [4000, 3200, 2560, 2048, 1639]
+    assert sizes(20_000, 20_000)[-3:] == [512, 512, 98]
     assert sizes(20_000, None) == [8192, 8192, 3616]
     large = np.zeros(_many._MOST_BYTES_PER_TASK // 32)  # a quarter of what a task may hold
     assert sizes(20, None, large) == [4, 4, 4, 4, 4]
-    assert sizes(20, 20, large) == [4, 4, 4, 3, 2, 1, 1, 1]
+    assert sizes(20, 20, large) == [4, 4, 3, 2, 2, 1, 1, 1, 1, 1]
 
 
 @pytest.mark.slow

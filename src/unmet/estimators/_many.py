@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_PER_TASK = 8192
 _FEWEST_PER_TASK = 512
 _MOST_BYTES_PER_TASK = 1 << 27
-_ROUNDS = 1.5  # tasks per worker, if all were as large as the next one
+_ROUNDS = 2.5  # tasks per process, if all were as large as the next one
 
 
 def fit_many(
@@ -44,7 +44,7 @@ def fit_many(
         Dicts with X and y (or lower and upper), and optionally threshold, censored, validation,
         sample_weight, random_state. Any other key is a parameter of the estimator for that problem only.
     n_jobs
-        Number of worker processes. −1 for one per core.
+        Number of processes, this one among them. −1 for one per core.
     cluster
         Instead: a `unmet.runs.Cluster`, the address of a Dask scheduler, a Dask `Client`, or "local".
 
@@ -83,25 +83,32 @@ def iter_fit_many(
         runs.progress(total, "fit", "problem", shown=progress) as bar,
         runs.connected(cluster) as connected,
     ):
-        if workers == 1 and connected is None:
-            for index, fitted in _fit_here(estimator, enumerate(problems)):
+        source = _Source(problems)
+        if connected is None and (workers == 1 or runs.in_worker()):
+            for index, fitted in _fit_here(estimator, source):
                 bar.advance(1)
                 yield index, fitted
             return
         parameters = estimator.get_params(deep=False)
-        workers = workers if connected is None else connected.threads()
+        processes = workers if connected is None else connected.threads()
         # Through shared memory here, and through the network to other machines.
         with runs.Parcels() if connected is None else nullcontext(runs.Mailed()) as parcels:
             sent: dict[int, runs.Parcel] = {}
 
             def tasks() -> "Iterator[Task]":
-                for number, chunk in enumerate(_chunks(enumerate(problems), total, workers)):
+                for number, chunk in enumerate(_chunks(source, total, processes)):
                     sent[number] = parcels.pack(chunk)
                     yield estimator, sent[number], parcels
 
-            for number, results in runs.run_shards(
-                _fit_chunk, tasks(), jobs=workers if connected is None else 1, cluster=connected
-            ):
+            if connected is None:  # this process trains too: nothing of its share is packed
+                shared: Any = {"jobs": workers - 1, "beside": _fit_here(estimator, source)}
+            else:
+                shared = {"cluster": connected}
+            for number, results in runs.run_shards(_fit_chunk, tasks(), **shared):
+                if number < 0:
+                    bar.advance(1)
+                    yield results
+                    continue
                 parcels.drop(sent.pop(number))
                 states = results.open()
                 parcels.drop(results)
@@ -113,25 +120,37 @@ def iter_fit_many(
                     yield index, fitted
 
 
-def _chunks(
-    items: Iterator[tuple[int, dict[str, Any]]], total: int | None, workers: int
-) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+class _Source:
+    """Problems with their numbers, taken by tasks and by this process in turn."""
+
+    def __init__(self, problems: Iterable[dict[str, Any]]) -> None:
+        self.taken = 0
+        self._problems = iter(problems)
+
+    def __iter__(self) -> "_Source":
+        return self
+
+    def __next__(self) -> tuple[int, dict[str, Any]]:
+        problem = next(self._problems)
+        self.taken += 1
+        return self.taken - 1, problem
+
+
+def _chunks(source: _Source, total: int | None, processes: int) -> Iterator[list[tuple[int, dict[str, Any]]]]:
     """Yield the problems of each task. If the total is known, later tasks are smaller to end together."""
-    done = 0
     while True:
         size = _MOST_PER_TASK
         if total is not None:
-            fewest = min(_FEWEST_PER_TASK, ceil(total / (16 * workers)))
-            size = max(1, fewest, min(size, ceil((total - done) / (_ROUNDS * workers))))
+            fewest = min(_FEWEST_PER_TASK, ceil(total / (16 * processes)))
+            size = max(1, fewest, min(size, ceil((total - source.taken) / (_ROUNDS * processes))))
         chunk, held = [], 0
-        for item in islice(items, size):
+        for item in islice(source, size):
             chunk.append(item)
             held += getattr(item[1].get("X"), "nbytes", 0) if isinstance(item[1], dict) else 0
             if held >= _MOST_BYTES_PER_TASK:
                 break
         if not chunk:
             return
-        done += len(chunk)
         yield chunk
 
 
