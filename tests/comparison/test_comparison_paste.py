@@ -221,6 +221,18 @@ def test_columns_named_by_numbers():
     check(code, X, told, table=table)
 
 
+def test_headers_that_are_empty_or_stand_twice(tmp_path):
+    x, y, *_ = rows()
+    path = tmp_path / "twice.csv"
+    lines = [f"{a},{2 - a},{a * a},{b}" for a, b in zip(x, y, strict=True)]
+    path.write_text("\n".join(["x,x,,y", *lines]) + "\n")
+    code, X, told = code_of(path, {"y": "y"})
+    assert "header=0, names=[" in code
+    check(code, X, told)
+    path.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+    assert "names=" not in code_of(path, {"y": "y"})[0]
+
+
 def test_two_pastes_agree(capsys):
     x, y, *_ = rows()
     found = unmet.compare({"x": x}, y, methods="forest", folds=2, random_state=np.int64(3))

@@ -36,3 +36,14 @@ def test_a_column_named_by_a_number_is_not_taken_for_a_row():
     found = read_any(pd.DataFrame({0: [1.0, 2.0, 3.0], 1: ["a", "b", None]})).columns
     assert found["0"].tolist() == [1, 2, 3]
     assert found["1"].tolist() == ["a", "b", None]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "why"),
+    [("latin-1", "line 3 is not UTF-8, perhaps Latin-1"), ("utf-16", "it is UTF-16; save it")],
+)
+def test_another_encoding_is_named_with_the_remedy(tmp_path, encoding, why):
+    path = tmp_path / "words.csv"
+    path.write_bytes("a,b\n1,x\n2,Größe\n".encode(encoding))
+    with pytest.raises(ValueError, match=why):
+        read_any(path)

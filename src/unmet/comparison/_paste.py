@@ -86,6 +86,7 @@ def _reading(used: Used, code: _Lines) -> None:
         options = [_text(str(table.path))]
         options += [f"sep={table.separator!r}"] if table.separator != "," else []
         options += [f"decimal={table.decimal!r}"] if table.decimal != "." else []
+        options += ["header=0", f"names={_listed(table.columns)}"] if table.renamed else []
         if _in_csv(used) and any(_PANDAS_GAPS & _texts(table.columns[name]) for name in used.features):
             options += ["keep_default_na=False", 'na_values=[""]']
         line = f"table = pd.{'read_csv' if _in_csv(used) else 'read_parquet'}({', '.join(options)})"

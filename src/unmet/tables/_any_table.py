@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import os
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +38,7 @@ class AnyTable:
     source : what to call the table in an error.
     path : the file it was read from; None if it was in memory.
     separator, decimal : what separates columns and decimals in a CSV file.
+    renamed : whether a column of a CSV file is called otherwise here, as where two have one name.
     """
 
     columns: Columns
@@ -44,6 +47,7 @@ class AnyTable:
     path: Path | None = None
     separator: str = ","
     decimal: str = "."
+    renamed: bool = False
 
 
 def read_any(data: Any, *, texts: Sequence[str] = ()) -> AnyTable:
@@ -124,10 +128,17 @@ def _read_file(path: Path, texts: Sequence[str]) -> AnyTable:
             replaced = f" REPLACE ({', '.join(picked)})" if picked else ""
             columns = con.execute(f"SELECT *{replaced} FROM {read}").fetchnumpy()
         except duckdb.Error as error:
-            why = _odd_line(path, separator) or str(error).splitlines()[0]
+            why = _not_utf_8(path) or _odd_line(path, separator) or str(error).splitlines()[0]
             raise ValueError(f"{path} is not a regular CSV file: {why}") from None
     read_columns = {own_text(key): _texts(plain(values)) for key, values in columns.items()}
-    return AnyTable(read_columns, dict.fromkeys(zoned, "UTC"), str(path), path, separator, decimal)
+    zones = dict.fromkeys(zoned, "UTC")
+    renamed = list(read_columns) != _header(path, separator)
+    return AnyTable(read_columns, zones, str(path), path, separator, decimal, renamed)
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    with _opened(path) as file:
+        return next(csv.reader([file.readline(_LONGEST_LINE)], delimiter=separator), [])
 
 
 def _signs(path: Path) -> tuple[str, str]:
@@ -137,6 +148,20 @@ def _signs(path: Path) -> tuple[str, str]:
     separator = max((",", ";", "\t", "|"), key=header.count)
     comma = separator != "," and re.search(r"\d,\d", row) and not re.search(r"\d\.\d", row)
     return separator, "," if comma else "."
+
+
+def _not_utf_8(path: Path) -> str:
+    """Say that a file has another encoding than the one that is read, and what to do."""
+    with _opened(path).detach() as file:  # type: ignore[attr-defined]
+        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
+            return "it is UTF-16; save it as CSV in UTF-8"
+        file.seek(0)
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return f"line {number} is not UTF-8, perhaps Latin-1 or Windows-1252; save it as UTF-8"
+    return ""
 
 
 def _odd_line(path: Path, separator: str) -> str:
