@@ -117,6 +117,7 @@ def main() -> int:
             found[name] = {way: asdict(cost) for way, cost in costs.items()} | {"tasks": tasks["cluster"]}
             print(table(costs["cluster"].program, tasks["cluster"], each))
     if chosen.output is not None:
+        chosen.output.parent.mkdir(parents=True, exist_ok=True)
         chosen.output.write_text(json.dumps({"task": each, "costs": found, "same": same}, indent=1))
     return int(not same)
 

@@ -84,6 +84,7 @@ def main() -> int:
             f"{1000 * opened.find:.0f} ms each"
         )
     if chosen.output is not None:
+        chosen.output.parent.mkdir(parents=True, exist_ok=True)
         figures = {"places": chosen.places, "days": chosen.days, "rides": rides, "page": page}
         figures |= {"truth": found, "opened": None if opened is None else asdict(opened)}
         chosen.output.write_text(json.dumps({**figures, "costs": [vars(one) for one in [*costs, whole]]}))

@@ -64,6 +64,7 @@ def compare(
     for words, good in reached.items():
         print(f"{'reached' if good else 'MISSED '}  {words}")
     if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
         costs = {name: {who: asdict(cost) for who, cost in costs.items()} for name, costs in found.items()}
         output.write_text(json.dumps({"costs": costs, "different": different, "reached": reached}, indent=1))
     return int(not reached["the same panel"] or (config.floors and not all(reached.values())))

@@ -59,6 +59,7 @@ def main() -> int:
     )
     print(f"on paper, a billion rides: {1e9 * each[-1] / 3600:.1f} CPU hours")
     if chosen.output is not None:
+        chosen.output.parent.mkdir(parents=True, exist_ok=True)
         figures = {districts * rides: asdict(cost) for districts, cost in costs.items()}
         chosen.output.write_text(json.dumps(figures, indent=1))
     return int(flat > _FLAT or peak > PEAK)
