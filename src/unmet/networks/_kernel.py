@@ -10,6 +10,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from unmet.networks._layers import Linear, drop
+from unmet.networks._polynomial import polynomial
 
 
 class Kernel(eqx.Module):
@@ -53,20 +54,13 @@ def circle(angle: Array) -> tuple[Array, Array]:
     turns = angle * np.float32(0.5 / np.pi)
     turns -= jnp.round(turns)
     square = jnp.square(turns)
-    return _polynomial(_COSINE, square), turns * _polynomial(_SINE, square)
+    return polynomial(_COSINE, square), turns * polynomial(_SINE, square)
 
 
 @circle.defjvp
 def _circle_jvp(angle: tuple[Array], change: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     cosine, sine = circle(*angle)
     return (cosine, sine), (-sine * change[0], cosine * change[0])
-
-
-def _polynomial(powers: tuple[float, ...], x: Array) -> Array:
-    found = jnp.full_like(x, powers[-1])
-    for power in powers[-2::-1]:
-        found = found * x + np.float32(power)
-    return found
 
 
 @cache

@@ -10,6 +10,7 @@ from jax import Array
 
 from unmet.networks._apart import apart
 from unmet.networks._layers import Linear, drop
+from unmet.networks._polynomial import fast_tanh
 
 
 class LSTM(eqx.Module):
@@ -56,13 +57,13 @@ def _forward(
         gates = inputs @ x + bias[:, None]
         if step > 0:
             gates = gates + recurrent @ hidden
-        squashed = jnp.tanh(0.5 * gates[: 3 * units])
+        squashed = fast_tanh(0.5 * gates[: 3 * units])
         enter, forget, leave = _opened(squashed)
         candidate = gates[3 * units :]
         if activation == "tanh":
-            candidate = jnp.tanh(candidate)
+            candidate = fast_tanh(candidate)
         before, cell = cell, forget * cell + enter * candidate
-        shown = jnp.tanh(cell) if activation == "tanh" else cell
+        shown = fast_tanh(cell) if activation == "tanh" else cell
         steps.append((squashed, candidate, before, shown, hidden))
         hidden = leave * shown
     return hidden, steps
