@@ -7,7 +7,7 @@ import pytest
 
 from unmet import CensoredQuantileRegressor, fit_many, load
 from unmet.datasets import make_synthetic
-from unmet.estimators._programs import find_l2, find_normal_ridge, suit_few_rows
+from unmet.estimators._programs import find_l2, find_normal_ridge, program_spec, suit_few_rows
 from unmet.estimators._screen import scale_columns
 from unmet.training._objective import distance_from_normal
 
@@ -194,3 +194,13 @@ def test_a_shape_near_the_normal_one_is_drawn_in_and_a_far_one_is_not():
     assert float(distance_from_normal(jnp.zeros(2))) == slope(0) == 0
     assert slope(0.05) / 0.05 > 50 * slope(1.0) / 1.0
     assert slope(-0.3) == -slope(0.3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "steps"), [(4_096, 2000), (10_000, 3000), (100_000, 2000), (10**6, 4890), (10**7, 10_000)]
+)
+def test_steps_of_the_default_follow_from_the_rows(rows, steps):
+    settings = CensoredQuantileRegressor()._settings()
+    levels = settings.head.grid
+    spec, epochs = program_spec(settings, "quantile", False, 20, rows, 0, levels, 1)
+    assert steps <= epochs * spec.batches < steps + 2 * spec.batches

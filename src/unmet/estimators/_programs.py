@@ -13,7 +13,8 @@ from unmet.training import ProgramSpec, padded_batches, padded_columns, padded_r
 _FULL_BATCH_ROWS, _FULL_LINEAR_ROWS = 16384, 4096
 _AUTO_BATCH = 2048
 # If max_epochs is None: gradient steps, but at least so many epochs. Automatic mini-batches of linear
-# location–scale models take more steps; their epochs stop adding anything after the last number of steps.
+# location–scale models take more steps on up to _FULL_BATCH_ROWS rows, which cost little. Beyond, more steps
+# do not bring quantiles closer; epochs stop adding anything after the last number of steps.
 _AUTO_STEPS, _LEAST_EPOCHS = 2000, 10
 _LINEAR_STEPS, _MOST_LINEAR_STEPS = 3000, 10_000
 _FOLD_EPOCHS = 200
@@ -97,7 +98,8 @@ def program_spec(
         batches = padded_batches(ceil(rows / size))
     steps = max(_AUTO_STEPS, _LEAST_EPOCHS * batches)
     if batches > 1 and settings.batch_size == "auto" and _linear_default(settings):
-        steps = min(max(_LINEAR_STEPS, steps), _MOST_LINEAR_STEPS)
+        least = _LINEAR_STEPS if rows <= _FULL_BATCH_ROWS else _AUTO_STEPS
+        steps = min(max(least, steps), _MOST_LINEAR_STEPS)
     epochs = settings.max_epochs or ceil(steps / batches)
     if folds > 1:
         epochs = _FOLD_EPOCHS

@@ -95,8 +95,8 @@ class CensoredQuantileRegressor(NetworkRegressor):
     schedule : {"constant", "cosine"}
         "cosine" lowers the rate to zero over max_epochs, with every step.
     max_epochs : int, optional
-        By default about 2,000 gradient steps and at least 10 epochs. A linear network with the
-        location–scale head takes 3,000 to 10,000 steps on automatic mini-batches.
+        By default about 2,000 gradient steps and at least 10 epochs. On automatic mini-batches a linear
+        network with the location–scale head takes 3,000 steps on up to 16,384 rows and at most 10,000.
     patience : int, "auto" or None
         Stop after this many epochs without improvement on the validation rows, and keep the best epoch. None
         trains on all rows for max_epochs. "auto" is None for linear networks, for heads other than

@@ -265,7 +265,7 @@ def _build_head(
     if kind == "auto":
         kind = "network" if spec.network.kind in ("linear", "mlp") else "shared"
     raw_scale = jnp.reshape(LINKS[spec.head.link].raw(start.scale), (1,))
-    gaps, shape = start_gaps(levels), jnp.zeros(2, jnp.float32)
+    gaps, shape = start_gaps(spec.fixed_levels), jnp.zeros(2, jnp.float32)
     static = (spec.fixed_levels, spec.head.link)
     if kind == "shared":
         return LocationScaleHead(gaps, shape, None, None, *static), 2, jnp.concatenate([location, raw_scale])

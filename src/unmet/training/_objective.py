@@ -110,7 +110,8 @@ def training_loss(
         if head.likelihood:
             cost = _tobit(prediction, rows, problem, spec)[0]
             if head.background:
-                cost = -jnp.logaddexp(-cost, jnp.log(head.background))
+                # Not logaddexp: nothing overflows here, and XLA would compile its cases, too.
+                cost = -jnp.log(jnp.exp(-cost) + head.background)
             extra = head.likelihood * (cost @ rows.weight)
         distance = jnp.mean(jnp.square(prediction.anchors - prediction.shape_anchors))
         penalty += problem.hyper.scale_ridge * squared_weights(model.head.scale_network)

@@ -11,7 +11,7 @@ from jax import Array
 from unmet.networks import Noise, Start, build, flatten
 from unmet.runs import enable_compile_cache, one_at_a_time
 from unmet.training._epoch import ADAM, State, epoch
-from unmet.training._problem import Hyper, Problem, blank, views
+from unmet.training._problem import Hyper, Problem, sizes, views
 from unmet.training._shapes import refilled
 from unmet.training._spec import ProgramSpec
 
@@ -122,6 +122,12 @@ def _alone(function: Any) -> Any:
 
 def empty_states(spec: ProgramSpec) -> State:
     """Return the states of empty slots."""
-    floats, integers, _ = blank(spec, 1)
-    shapes = jax.eval_shape(lambda f, i: start_one(unpack(spec, f, i), spec), floats[0], integers[0])
-    return jax.tree.map(lambda s: np.zeros((spec.slots, *s.shape), s.dtype), shapes)
+    return jax.tree.map(lambda s: np.zeros((spec.slots, *s.shape), s.dtype), state_shapes(spec))
+
+
+@cache
+def state_shapes(spec: ProgramSpec) -> State:
+    """Return the shapes of a network's state. Tracing them anew would slow every small fit."""
+    length, count = sizes(spec)
+    vectors = jax.ShapeDtypeStruct((length,), np.float32), jax.ShapeDtypeStruct((count,), np.uint32)
+    return jax.eval_shape(lambda f, i: start_one(unpack(spec, f, i), spec), *vectors)

@@ -33,9 +33,14 @@ def padded_batches(batches: int) -> int:
 
 
 def slots(rows: int, activations_per_row: int) -> int:
-    """Return the number of networks to train at once: the power of two that fits the cache, at least one."""
+    """Return the number of networks to train at once: the power of two that fits the cache, at least one.
+
+    Never two: a pair takes as long as one after the other, a single fit would train an empty slot beside its
+    own, and a program without a batch axis compiles faster.
+    """
     fitting = _ACTIVATIONS_IN_FLIGHT // max(1, rows * activations_per_row)
-    return max(1, min(_MOST_SLOTS, 1 << fitting.bit_length() >> 1))
+    found = min(_MOST_SLOTS, 1 << fitting.bit_length() >> 1)
+    return found if found > 2 else 1
 
 
 def refilled(slots: int) -> int:
