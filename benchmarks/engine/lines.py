@@ -116,20 +116,24 @@ def _many(line: Line, say: Say) -> Result:
 
 
 def _cores(line: Line, say: Say) -> Result:
-    """Ours on one core against ours on two."""
+    """Ours on one core against ours on two, and what the cores give two processes that share nothing."""
     size = line.sizes["ours"]
     entries = {
         "one core": Entry("ours", "many", line.rule, size, line.rounds),
         "ours": Entry("ours", "many", line.rule, size, line.rounds, cores=2),
+        "apart": Entry("ours", "many", line.rule, size, line.rounds, cores=2, apart=True),
     }
     outcomes = race(entries, say)
-    one, two = outcomes["one core"], outcomes["ours"]
+    one, two, apart = outcomes["one core"], outcomes["ours"], outcomes["apart"]
     verdict = Verdict(line.key, line.title, "one core", floor=line.floor, aim=line.aim, tolerance=0.0)
     if one.answers and two.answers:
         verdict.rival_figure = f"{1 / one.seconds_each:,.4g} networks/s"
         verdict.our_figure = f"{1 / two.seconds_each:,.4g} networks/s"
         verdict.ratio = one.seconds_each / two.seconds_each
         _compare_losses(verdict, one, two)
+    if one.answers and apart.answers:
+        given = 2 * one.seconds_each / apart.seconds_each
+        verdict.remarks.append(f"two processes that share nothing: {given:.2f}×")
     return [verdict], outcomes
 
 
