@@ -365,9 +365,10 @@ def _fill(
             mine = inside[rows]
             if not mine.any():
                 continue
-            scaled = block - units.x_center[:, :, None]
+            whole = isinstance(part, slice) and size == 1 and features.only is not None
+            scaled = block[:, :, part if whole else mine] - units.x_center[:, :, None]
             scaled /= units.x_scale[:, :, None]
-            if isinstance(part, slice) and size == 1 and features.only is not None:
-                target.x[:, :columns, :count] = scaled[:, :, part]
+            if whole:
+                target.x[:, :columns, :count] = scaled
             else:
-                target.x[:, :columns, slots[rows][mine]] = scaled[:, :, mine]
+                target.x[:, :columns, slots[rows][mine]] = scaled

@@ -18,7 +18,7 @@ from unmet.training._spec import ProgramSpec
 # Most epochs in one call.
 CHUNK = 256
 # XLA uses vectors of 256 bits, because wider ones slow the clock of some processors. Its matrix products use
-# the widest all the same, and the rest of a recurrent network is bound by arithmetic, not by memory.
+# the widest all the same.
 _WIDE = {"xla_cpu_prefer_vector_width": 512}
 
 
@@ -106,8 +106,7 @@ def program(spec: ProgramSpec) -> Program:
         return states, losses, count
 
     donated = (0, 1, 2) if spec.slots > 1 else ()  # a refill changes some slots and copies none
-    options = _WIDE if spec.model.network.kind in ("lstm", "graph") else None
-    return Program(jax.jit(start, donate_argnums=donated), jax.jit(advance, compiler_options=options))
+    return Program(jax.jit(start, donate_argnums=donated), jax.jit(advance, compiler_options=_WIDE))
 
 
 def _alone(function: Any) -> Any:

@@ -6,7 +6,7 @@ everywhere, and its result is the same to the bit.
 
 # Activations, in floats, that all slots hold together: about half an L2 cache, found by timing.
 _ACTIVATIONS_IN_FLIGHT = 2**18
-_MOST_SLOTS = 128
+_MOST_SLOTS = 32  # the rows of more would leave the cache
 
 
 def padded_rows(rows: int) -> int:
@@ -44,5 +44,5 @@ def slots(rows: int, activations_per_row: int) -> int:
 
 
 def refilled(slots: int) -> int:
-    """Return how many slots are filled at a time: an eighth of them, at least one."""
-    return max(1, slots // 8)
+    """Return how many slots are filled at a time: a quarter of them, at least one."""
+    return max(1, slots // 4)

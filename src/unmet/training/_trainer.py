@@ -196,13 +196,12 @@ class _Bench:
         if len(self.stream) >= _LONGEST_STREAM:  # one network that never ends must not keep all others'
             for slot, tag in enumerate(self.tags):
                 if tag is not _EMPTY:
-                    self.earlier[slot].append(self._losses(slot))
+                    self.earlier[slot] += [part.copy() for part in self._losses(slot)]
                     self.begun[slot] = 0
             self.stream = []
 
-    def _losses(self, slot: int) -> np.ndarray:
-        parts = [part[:, :, slot] for part in self.stream[self.begun[slot] :]]
-        return np.concatenate(parts) if parts else np.zeros((0, 2), np.float32)
+    def _losses(self, slot: int) -> list[np.ndarray]:
+        return [part[:, :, slot] for part in self.stream[self.begun[slot] :]]
 
     def _take(self) -> Iterator[tuple[Any, Trained]]:
         """Yield the networks that have finished, and free their slots."""
@@ -213,7 +212,7 @@ class _Bench:
             tag = self.tags[slot]
             if tag is _EMPTY:
                 continue
-            history = np.concatenate([*self.earlier[slot], self._losses(slot)])[: epochs[slot]]
+            history = np.concatenate([*self.earlier[slot], *self._losses(slot)])[: epochs[slot]]
             self.tags[slot], self.earlier[slot] = _EMPTY, []
             self.free.append(slot)
             yield tag, Trained(kept[slot].copy(), history, float(loss[slot]))
