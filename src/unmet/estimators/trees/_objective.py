@@ -43,7 +43,9 @@ def censored_objective(
     """Return an objective for `lightgbm.train` or `xgboost.train`: f(predictions, data) → (slope, curvature).
 
     It is the gradient of the censored tilted loss at one level, ρ_θ(y − min(cap, q)) for right censoring,
-    with the curvature of a normal distribution. Give the rows in the order of the training data.
+    with the curvature of a normal distribution. Give the rows in the order of the training data. Weights of
+    `lightgbm.Dataset(weight=…)` and `xgboost.DMatrix(weight=…)` count: both libraries leave them to the
+    objective.
 
     Parameters
     ----------
@@ -79,12 +81,19 @@ def censored_objective(
         below = np.where(seen.censored, given if sign > 0 else 1 - given, 1.0)
     elif level is not None:
         raise ValueError("level is for censored= alone: thresholds are known here, so leave it out")
-    bend = float(curvature(theta, float(np.std(seen.observed)) or 1.0)[0])
     cap = seen.limits[1]
 
     def objective(predictions: Any, data: Any = None) -> tuple[Floats, Floats]:
         at = sign * np.asarray(predictions, np.float64)
+        weight = _weights(data, len(seen))
+        spread = float(np.sqrt(np.cov(seen.observed, aweights=weight, ddof=0)))
         gradient = sign * slopes(seen.observed, at[:, None], theta, cap, below)[:, 0]
-        return gradient, np.full(len(gradient), bend)
+        return weight * gradient, weight * curvature(theta, spread or 1.0)[0]
 
     return objective
+
+
+def _weights(data: Any, rows: int) -> Floats:
+    """Return the row weights of training data of LightGBM or XGBoost, which say "none" in different ways."""
+    given = data.get_weight() if hasattr(data, "get_weight") else None
+    return np.ones(rows) if given is None or not len(given) else np.asarray(given, np.float64)
