@@ -56,7 +56,7 @@ def inverse_weights(
             seed=seed,
         )
         chance = np.empty(len(y))
-        chance[order] = 1 - forest.out_of_bag(grown)
+        chance[order] = 1 - forest.out_of_bag_levels(grown)
     else:
         chance = StayingUncensored(y, censored, weights).before(y)
     seen = ~censored & (weights > 0)

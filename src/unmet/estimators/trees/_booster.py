@@ -153,7 +153,7 @@ class CensoredQuantileBooster(CensoredRegressor):
                 seed=seed,
             )
             below = np.ones(len(seen))
-            below[order] = np.where(forest.censored, forest.out_of_bag(grown), 1.0)
+            below[order] = np.where(forest.censored, forest.out_of_bag_levels(grown), 1.0)
         known = getattr(self, "categories_", None)
         units = units_for_lightgbm(table, () if known is None else known.coded)
         table = table if units is None else units.of(table)

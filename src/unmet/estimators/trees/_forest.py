@@ -9,10 +9,12 @@ import numpy as np
 from unmet.censoring import Observed, Side, mirror_levels
 from unmet.estimators._base import CensoredRegressor
 from unmet.estimators._checks import check_jobs, refuse_all_censored, refuse_two_sided
+from unmet.estimators._choices import Auto
 from unmet.estimators._rows import canonical_rows
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
 from unmet.estimators._warn import warn_user
 from unmet.estimators.trees._arrays import Floats
+from unmet.estimators.trees._depth import fewest_rows
 from unmet.estimators.trees._neighbours import Neighbours, grow, take_neighbours
 
 
@@ -52,7 +54,7 @@ class CensoredQuantileForest(CensoredRegressor):
 
     The quantile q at level θ solves (1 − θ) Ĝ(q | x) = Σ wᵢ(x) 1{yᵢ > q}, where w are forest weights and Ĝ is
     the weighted Kaplan–Meier estimate of the censoring: each prediction is a Kaplan–Meier estimate of its
-    neighbours. Quantiles never cross.
+    neighbours. Quantiles never cross. How many neighbours there are, the data decide.
 
     Assumes that where a row is cut off is independent of its latent value given X. Thresholds are not used
     beyond telling which rows are censored. Levels that the neighbours of a row leave unidentified go on from
@@ -72,8 +74,10 @@ class CensoredQuantileForest(CensoredRegressor):
         The latent value is never below zero; see `CensoredQuantileRegressor`.
     n_estimators : int
         Number of trees.
-    min_samples_leaf : int
-        Fewest rows in a leaf, among those that grew the tree.
+    min_samples_leaf : int or "auto"
+        Fewest rows in a leaf, among those that grew the tree. "auto": 8 to 512, or no split at all, whichever
+        has the least Brier score with inverse censoring weights on rows that small trial forests did not see.
+        Where columns tell little, leaves are large and quantiles near those of a Kaplan–Meier estimate.
     max_features : float
         Share of the columns that each split may choose from.
     n_jobs : int
@@ -84,6 +88,8 @@ class CensoredQuantileForest(CensoredRegressor):
     ----------
     fitted_ : FittedForest
         Trees and training rows.
+    min_samples_leaf_ : int
+        Fewest rows in a leaf, as fitted; the number of rows where "auto" found no split that helps.
 
     References
     ----------
@@ -107,42 +113,43 @@ class CensoredQuantileForest(CensoredRegressor):
     side: Side = "right"
     positive: bool = False
     n_estimators: int = 200
-    min_samples_leaf: int = 8
+    min_samples_leaf: int | Auto = "auto"
     max_features: float = 1.0
     n_jobs: int = 1
     random_state: Any = None
 
     def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
         table, seen, share = one_sided_rows(X, observed, weight, type(self).__name__)
-        neighbours, _, _ = grow(
-            table,
-            seen.observed,
-            seen.censored,
-            share,
-            n_estimators=self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features=self.max_features,
-            seed=seed,
-            jobs=check_jobs(self.n_jobs),
-        )
+        rows = table, seen.observed, seen.censored, share
+        how: Any = {"max_features": self.max_features, "seed": seed, "jobs": check_jobs(self.n_jobs)}
+        leaf, count = self.min_samples_leaf, self.n_estimators
+        if leaf == "auto":
+            leaf = fewest_rows(*rows, n_estimators=count, **how)
+            count = count if leaf < len(seen) else 1  # trees without a split are all alike
+        neighbours, _, _ = grow(*rows, n_estimators=count, min_samples_leaf=leaf, **how)
+        self.min_samples_leaf_ = int(leaf)
         self.fitted_ = FittedForest(neighbours, check_quantiles(self.quantiles), observed.side)
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         rows = self.fitted_.neighbours
         arrays = {"y": rows.y, "censored": rows.censored, "share": rows.share, "leaves": rows.leaves}
         units = {} if rows.units is None else rows.units.arrays()
-        return {"side": self.fitted_.side}, {**rows.trees.arrays(), **arrays, **units}
+        config = {"side": self.fitted_.side, "leaf": self.min_samples_leaf_}
+        return config, {**rows.trees.arrays(), **arrays, **units}
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._check_parameters()
         check_choice("side", config["side"], ("right", "left"))
         neighbours = take_neighbours(arrays, config["columns"])
+        check_number("leaf", config.get("leaf", self.min_samples_leaf), 1, whole=True)
+        self.min_samples_leaf_ = int(config.get("leaf", self.min_samples_leaf))
         self.fitted_ = FittedForest(neighbours, check_quantiles(self.quantiles), config["side"])
 
     def _check_parameters(self) -> None:
         check_choice("side", self.side, get_args(Side))
         check_number("n_estimators", self.n_estimators, 1, whole=True)
-        check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
+        if self.min_samples_leaf != "auto":
+            check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
         check_number("max_features", self.max_features, 0, 1, open_=True)
         check_jobs(self.n_jobs)
         check_quantiles(self.quantiles)

@@ -1,5 +1,6 @@
 """Forest weights: how much each training row says about a new one, and local Kaplan–Meier estimates."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from unmet.estimators.trees._arrays import Floats, Trees, join, take_trees
 from unmet.estimators.trees._units import Units, narrowed, take_units, units_for_float32
 
 # Share of the rows that grow a tree, drawn without replacement.
-_GROWN = 0.632
+GROWN = 0.632
 # Numbers in one dense block of weights.
 _BLOCK = 2**22
 # A level counts as reached if rounding alone stands in its way.
@@ -120,20 +121,26 @@ class Neighbours:
         ratios = np.concatenate(found)
         return float(np.median(ratios)) if len(ratios) else float(np.std(self.y))
 
-    def out_of_bag(self, grown: NDArray[np.bool_]) -> Floats:
-        """Return F̂(yᵢ | xᵢ) of every training row from trees that it did not grow, and without itself."""
-        rows = len(self.y)
-        found = np.empty(rows)
-        size = max(1, _BLOCK // rows)
-        for begin in range(0, rows, size):
-            part = np.arange(begin, min(begin + size, rows))
+    def out_of_bag(
+        self, grown: NDArray[np.bool_], rows: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+        """Yield blocks of these training rows and F̂(· | x) at every training value, shape (block, n).
+
+        Only trees that a row did not grow are used, all if there are none, and not the row itself.
+        """
+        size = max(1, _BLOCK // len(self.y))
+        for begin in range(0, len(rows), size):
+            part = rows[begin : begin + size]
             used = ~grown[part]
             used[~used.any(axis=1)] = True
             weights = self.weights(self.leaves[part], used)
             weights[np.arange(len(part)), part] = 0.0
-            levels = self.distribution(weights)
-            found[part] = levels[np.arange(len(part)), part]
-        return found
+            yield part, self.distribution(weights)
+
+    def out_of_bag_levels(self, grown: NDArray[np.bool_]) -> Floats:
+        """Return the out-of-bag F̂(yᵢ | xᵢ) of every training row."""
+        blocks = self.out_of_bag(grown, np.arange(len(self.y)))
+        return np.concatenate([levels[np.arange(len(part)), part] for part, levels in blocks])
 
 
 def _last(weights: Floats) -> NDArray[np.intp]:
@@ -166,7 +173,7 @@ def grow(
     units = units_for_float32(X)
     narrow = narrowed(X, units)
     rows = len(y)
-    drawn = max(1, ceil(_GROWN * rows))
+    drawn = max(1, ceil(GROWN * rows))
 
     def one(number: int) -> tuple[Trees, NDArray[np.intp]]:
         random = np.random.default_rng([seed, number])
@@ -190,11 +197,11 @@ def grow(
 
 def _ranks(y: Floats, censored: NDArray[np.bool_], share: Floats) -> Floats:
     """Return the expected level of each latent value under the Kaplan–Meier estimate of sorted rows."""
-    survival = _survival(censored, share)
+    survival = survival_of_all(censored, share)
     return np.where(censored, 1 - survival / 2, 1 - survival)
 
 
-def _survival(censored: NDArray[np.bool_], share: Floats) -> Floats:
+def survival_of_all(censored: NDArray[np.bool_], share: Floats) -> Floats:
     """Return the weighted Kaplan–Meier estimate of P(latent > y) at rows in the order of y."""
     at_risk = np.cumsum(share[::-1])[::-1]
     return np.cumprod(1 - np.where(censored, 0.0, np.minimum(share / at_risk, 1.0)))
@@ -208,7 +215,7 @@ def quantiles_of_all(
     Beyond that level they are the largest value.
     """
     order = np.lexsort((censored, y))
-    reached = 1 - _survival(censored[order], share[order])
+    reached = 1 - survival_of_all(censored[order], share[order])
     place = np.searchsorted(reached, np.asarray(levels) - _ROUNDING)
     return y[order][np.minimum(place, len(y) - 1)], float(reached[-1])
 
