@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from unmet.censoring import Observed, Side, observe, refuse_mask
-from unmet.estimators._categories import Encoding, find_categories, refuse_times
+from unmet.estimators._categories import Encoding, find_categories, number_type, refuse_times
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
@@ -132,9 +132,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)  # left by an earlier fit to named columns
         elif no_y:
-            X = validate_data(self, X, dtype=np.float64)
+            X = validate_data(self, X, dtype=number_type(X))
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            X, y = validate_data(self, X, y, dtype=number_type(X), y_numeric=True)
         observed = observe(y, side=self.side, **told)
         check_lengths(X, observed, y)
         if check_switch("positive", self.positive):

@@ -85,6 +85,9 @@ class _Features:
 
     def _gather(self, part: slice) -> Floats:
         problems, rows, columns = self.X.shape
+        if problems == 1 and not self.X.flags.c_contiguous:
+            # Frames store one column after the other, and `take` along rows would first copy all of them.
+            return np.ascontiguousarray(self.X[0].T[:, self.index[0, part]], np.float64)[None]
         place = self.index[:, part] + (np.arange(problems) * rows)[:, None]
         found = self.X.reshape(-1, columns).take(place.ravel(), axis=0)
         found = found.reshape(problems, -1, columns).swapaxes(1, 2)
