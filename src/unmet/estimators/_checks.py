@@ -93,10 +93,14 @@ def refuse_negative(observed: Observed) -> None:
 
 
 def refuse_all_censored(observed: Observed) -> None:
-    if observed.censored.all():
+    if not observed.censored.all():
+        return
+    if observed.kind == "intervals":
         raise ValueError(
-            "every row is censored: no quantile is identified without rows that show their value"
+            "no row is exact, with lower equal to upper: for intervals alone use TobitRegressor or "
+            "CensoredQuantileRegressor"
         )
+    raise ValueError("every row is censored: no quantile is identified without rows that show their value")
 
 
 def check_jobs(n_jobs: Any) -> int:

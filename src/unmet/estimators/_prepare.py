@@ -205,7 +205,10 @@ def _terms(observed: Observed, settings: Settings, shape: tuple[int, int]) -> _T
         objective = "tobit"
     if objective in ("portnoy", "intervals") and not settings.joint:
         raise ValueError(
-            "joint=False needs threshold= beside censored=, because the weights of flagged rows use all "
+            "joint=False is not for rows known by lower= and upper= alone, whose weights use all quantiles "
+            "together: set joint=True, or use TobitRegressor"
+            if objective == "intervals"
+            else "joint=False needs threshold= beside censored=, because the weights of flagged rows use all "
             "quantiles together: pass threshold=, or set joint=True or loss='published'"
         )
     levels = fitted_levels(settings, kind)
