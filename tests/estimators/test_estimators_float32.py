@@ -1,12 +1,15 @@
 """Large tables in float32: kept as they are, and fitted like the same numbers in an array."""
 
+import re
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import dataset, parquet
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
@@ -79,3 +82,31 @@ def test_a_block_of_rows_copies_no_other_rows(order):
         tracemalloc.stop()
     assert found.only is not None
     assert found.only.shape == (1, 20, 100)
+
+
+def test_a_parquet_file_becomes_one_table_in_float32(tmp_path, monkeypatch):
+    """As the page says: its blocks run, and both ways fit the same."""
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "large-tables.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"```python\n(.*?)```", page, re.S)
+    exec(first, names)
+    frame = names["sales"].select(names["names"])
+    found = names["model"].predict_quantiles(frame[:50])
+    exec(second, names)
+    assert isinstance(names["X"], np.memmap)
+    assert names["X"].dtype == np.float32
+    assert np.array_equal(names["X"], frame.to_numpy())
+    assert np.array_equal(names["model"].predict_quantiles(names["X"][:50]), found)
+
+
+def test_what_holds_no_rows_yet_is_refused(tmp_path):
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"rain": [1.0, 2.0, 3.0]}), path)
+    for X, remedy in (
+        (str(path), "read the file first"),
+        (pl.scan_parquet(path), r"X\.collect\(\)"),
+        (dataset.dataset(path), r"X\.to_table\(\)"),
+    ):
+        with pytest.raises(ValueError, match=remedy):
+            clone(MODEL).fit(X, [1.0, 2.0, 3.0])

@@ -83,7 +83,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n, columns)
             Columns of a pandas or Polars frame that hold texts or categories become columns of 0 and 1. A
-            category that `fit` did not see is an error when predicting.
+            category that `fit` did not see is an error when predicting. A sparse matrix is made dense as a
+            whole. Networks keep columns that are all float32 as they are.
         y : array of shape (n,)
             Observed values: the latent value, or a bound on it in a censored row.
         threshold : float or array of shape (n,), optional
