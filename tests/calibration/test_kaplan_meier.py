@@ -72,3 +72,17 @@ def test_randomised_pit_is_uniform_for_counts() -> None:
 def test_randomised_pit_refuses_flags_that_are_numbers() -> None:
     with pytest.raises(ValueError, match="censored must be boolean"):
         randomised_pit([0.1], [0.1], [0.5], [1])
+
+
+def test_a_weight_is_so_many_equal_rows():
+    random = np.random.default_rng(0)
+    values, flags = random.integers(0, 12, 60).astype(float), random.uniform(size=60) < 0.4
+    counts = random.integers(1, 4, 60)
+    found = kaplan_meier(values, flags, counts.astype(float))
+    repeated = kaplan_meier(np.repeat(values, counts), np.repeat(flags, counts))
+    assert np.array_equal(found.points, repeated.points)
+    np.testing.assert_allclose(found.reached, repeated.reached, rtol=1e-12, atol=1e-15)
+    assert np.array_equal(
+        kaplan_meier(values, flags, np.ones(60)).reached, kaplan_meier(values, flags).reached
+    )
+    assert kaplan_meier([1.0], [True], np.ones(1)).points.size == 0

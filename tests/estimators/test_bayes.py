@@ -300,6 +300,8 @@ def test_flags_need_the_augmented_method(capped):
         BayesianCensoredQuantiles(method="gibbs").fit(capped.X, capped.y)
     with pytest.raises(ValueError, match="every row is censored"):
         BayesianCensoredQuantiles().fit(capped.X, capped.y, censored=np.ones(60, bool))
+    with pytest.raises(ValueError, match=r"no row is exact.*TobitRegressor"):
+        BayesianCensoredQuantiles(method="augmented").fit(capped.X, lower=capped.y - 1, upper=capped.y + 1)
 
 
 def test_a_missing_sampler_names_its_extra(capped, monkeypatch):

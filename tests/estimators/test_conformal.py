@@ -17,7 +17,9 @@ def test_check_estimator():
     model = Conformal(TobitRegressor(max_epochs=5, random_state=0), censoring="kaplan-meier", random_state=0)
     results = check_estimator(model, on_skip=None, on_fail=None)
     assert len(results) > 40
-    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+    failed = {r["check_name"] for r in results if r["status"] not in ("passed", "skipped")}
+    # A row of weight two lies in one part, where two equal rows may lie in both.
+    assert failed == {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
 
 
 def simulate(rows, seed):
@@ -204,6 +206,54 @@ def test_mean_coverage_over_draws():
     assert 0.897 <= means["true"] <= 0.93
     assert 0.885 <= means["estimated"] <= 0.93
     assert 0.885 <= means["flags"] <= 0.93
+
+
+@pytest.mark.parametrize("how", ["threshold", "censored"])
+@pytest.mark.parametrize("censoring", ["forest", "kaplan-meier"])
+def test_only_the_ratio_of_weights_counts_and_rows_of_no_weight_do_not(how, censoring):
+    X, latent, cut = simulate(400, 8)
+    told = {"y": np.minimum(latent, cut)}
+    told[how] = cut if how == "threshold" else latent > cut
+    model = Conformal(TobitRegressor(max_epochs=50, random_state=0), censoring=censoring, random_state=0)
+
+    def bounds(rows=slice(None), **weights):
+        fitted = clone(model).fit(X[rows], **{key: part[rows] for key, part in told.items()}, **weights)
+        return fitted.bounds_, fitted.predict_lower(X).tobytes()
+
+    assert bounds(sample_weight=np.full(400, 4.0)) == bounds()
+    kept = np.arange(400) % 4 != 0
+    assert bounds(sample_weight=kept * 0.5) == bounds(kept)
+    uneven = bounds(sample_weight=1 + 9.0 * (latent > 2))
+    assert uneven != bounds()
+
+
+@pytest.mark.filterwarnings("ignore:.*of the intervals are open")
+@pytest.mark.parametrize("how", ["threshold", "censored"])
+def test_bounds_hold_for_rows_drawn_with_the_weights(how):
+    """One scale for two kinds of rows: wide ones are rare among the rows, and nine in ten by weight."""
+
+    def draw(rows, wide, seed):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(rows, 1))
+        spread = np.where(random.uniform(size=rows) < wide, 2.0, 0.5)
+        return X, X[:, 0] + spread * random.normal(size=rows), random.exponential(6.0, size=rows) - 1, spread
+
+    new, truth, _, _ = draw(20_000, 0.9, 0)
+    held = {"weighted": [], "not": [], "quantiles": []}
+    for seed in range(1, 6):
+        X, latent, cut, spread = draw(1500, 0.3, seed)
+        weight = np.where(spread > 1, 0.9 / 0.3, 0.1 / 0.7)
+        told = {"threshold": cut} if how == "threshold" else {"censored": latent > cut}
+        inner = TobitRegressor(max_epochs=200, random_state=0)
+        model = Conformal(inner, censoring="kaplan-meier", random_state=seed)
+        for name, given in (("weighted", weight), ("not", None)):
+            model.fit(X, np.minimum(latent, cut), sample_weight=given, **told)
+            held[name].append((truth >= model.predict_lower(new)).mean())
+            if given is not None:
+                held["quantiles"].append((truth <= model.predict_quantiles(new, (0.2,))[:, 0]).mean())
+    assert 0.885 < np.mean(held["weighted"]) < 0.93
+    assert np.mean(held["not"]) < 0.84
+    assert np.mean(held["quantiles"]) == pytest.approx(0.2, abs=0.03)
 
 
 def test_refusals_name_the_argument(capped):

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import unmet
 from unmet import CensoredQuantileRegressor, TobitRegressor, load
+from unmet.estimators._files import _ESTIMATORS
+from unmet.estimators._programs import program_spec
 
 NETWORKS = {"linear": {}, "mlp": {"hidden": (8,)}, "lstm": {"units": 4}}
 HEADS = ("free", "monotone", "location-scale")
@@ -96,3 +99,17 @@ def test_contract(case, capped, tmp_path):
     assert repr(loaded) == repr(model)
     assert loaded.n_iter_ == 15
     assert clone(loaded).fit(X, y, **how).predict_quantiles(X).tobytes() == quantiles.tobytes()
+
+
+@pytest.mark.parametrize("kind", _ESTIMATORS)
+def test_every_estimator_says_what_it_assumes_and_costs(kind):
+    text = getattr(unmet, kind).__doc__
+    for part in ("independent", "Cost:", "References\n    ------"):
+        assert part in text, part
+
+
+@pytest.mark.parametrize(("rows", "passes"), [(16_384, 2000), (100_000, 41), (410_000, 10), (5_000_000, 10)])
+def test_passes_of_tobit_are_those_of_its_docstring(rows, passes):
+    spec, epochs = program_spec(TobitRegressor()._settings(), "tobit", False, 3, rows, 0, (0.5,), 1)
+    assert epochs == passes
+    assert spec.batches == 1 or passes == 10 or epochs * spec.batches == pytest.approx(2000, abs=spec.batches)

@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import norm
 from sklearn.base import clone
 
-from unmet import CensoredQuantileRegressor, metrics
+from unmet import CensoredQuantileRegressor, load, metrics
 from unmet.censoring import StayingUncensored
+from unmet.runs import load_model, save_model
 
 
 def test_the_chance_to_be_seen_by_hand():
@@ -31,6 +32,21 @@ def test_weights_are_those_of_the_measure(capped):
     assert by_weight.predict_quantiles(capped.X).tobytes() == model.predict_quantiles(capped.X).tobytes()
     quantiles = model.predict_quantiles(capped.X)
     assert np.isfinite(metrics.ipcw_tilted_loss(capped.y, capped.censored, quantiles, model.quantiles))
+
+
+def test_the_account_of_the_weights_survives_saving_and_no_other_fit(capped, tmp_path):
+    model = CensoredQuantileRegressor(loss="ipcw", head="free", max_epochs=3, random_state=0)
+    model.fit(capped.X, capped.y, censored=capped.censored).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.ipcw_ == model.ipcw_
+    loaded.save(tmp_path / "again")
+    assert load(tmp_path / "again").ipcw_ == model.ipcw_
+    config, arrays = load_model(tmp_path / "model")
+    save_model(tmp_path / "bad", {**config, "ipcw": {"rows": 3}}, arrays)
+    with pytest.raises(ValueError, match=r"ipcw.*lacks"):
+        load(tmp_path / "bad")
+    model.set_params(loss="censored").fit(capped.X, capped.y, threshold=capped.threshold)
+    assert not hasattr(model, "ipcw_")
 
 
 def test_left_is_the_mirror_image(capped):

@@ -48,12 +48,13 @@ class Distribution:
         return int(self.at_risk[index]) if index < len(self.points) else 0
 
 
-def kaplan_meier(values: ArrayLike, censored: ArrayLike) -> Distribution:
+def kaplan_meier(values: ArrayLike, censored: ArrayLike, weights: Floats | None = None) -> Distribution:
     """Return the distribution function of right-censored values, 1 − Π (1 − dⱼ/nⱼ).
 
-    dⱼ is the number of uncensored values at the j-th point, nⱼ the number of rows at risk there. A row
-    censored at a point counts as larger. The estimate is consistent if the point of censoring is
-    independent of the value.
+    dⱼ is the number of uncensored values at the j-th point, nⱼ the number of rows at risk there. With
+    `weights`, positive and one per row, both are sums of weights, while `at_risk` still counts rows. A row
+    censored at a point counts as larger. The estimate is consistent if the point of censoring is independent
+    of the value.
 
     Examples
     --------
@@ -74,5 +75,11 @@ def kaplan_meier(values: ArrayLike, censored: ArrayLike) -> Distribution:
     points, seen = np.unique(times[~flags], return_counts=True)
     at_risk = len(times) - np.searchsorted(ordered, points)
     with np.errstate(divide="ignore"):
-        survival = np.cumprod(1.0 - seen / np.maximum(at_risk, 1))
+        hazard = seen / np.maximum(at_risk, 1)
+    if weights is not None:
+        order = np.argsort(times, kind="stable")
+        there = np.cumsum(weights[order][::-1])[::-1][np.searchsorted(ordered, points)]
+        mass = np.bincount(np.searchsorted(points, times[~flags]), weights[~flags], len(points))
+        hazard = np.minimum(mass / there, 1.0)  # equal up to rounding at the last point
+    survival = np.cumprod(1.0 - hazard)
     return Distribution(points, np.asarray(1.0 - survival, np.float64), at_risk.astype(np.int64))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from unmet.censoring import Observed, Side, observe, refuse_mask
-from unmet.estimators._categories import Encoding, find_categories, refuse_times
+from unmet.estimators._categories import Encoding, find_categories, number_type, refuse_times
 from unmet.estimators._checks import (
     check_lengths,
     check_seed,
@@ -83,7 +83,8 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n, columns)
             Columns of a pandas or Polars frame that hold texts or categories become columns of 0 and 1. A
-            category that `fit` did not see is an error when predicting.
+            category that `fit` did not see is an error when predicting. A sparse matrix is made dense as a
+            whole. Networks keep columns that are all float32 as they are.
         y : array of shape (n,)
             Observed values: the latent value, or a bound on it in a censored row.
         threshold : float or array of shape (n,), optional
@@ -132,9 +133,9 @@ class CensoredRegressor(RegressorMixin, BaseEstimator):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)  # left by an earlier fit to named columns
         elif no_y:
-            X = validate_data(self, X, dtype=np.float64)
+            X = validate_data(self, X, dtype=number_type(X))
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            X, y = validate_data(self, X, y, dtype=number_type(X), y_numeric=True)
         observed = observe(y, side=self.side, **told)
         check_lengths(X, observed, y)
         if check_switch("positive", self.positive):

@@ -90,6 +90,19 @@ def refuse_times(X: Any) -> None:
             raise ValueError(f"column {name!r} of X {_TIMES}")
 
 
+def number_type(X: Any) -> type[np.floating[Any]]:
+    """Return float32 if all columns of X have it, or float16, and float64 otherwise.
+
+    A large table in float32 is then not copied to float64.
+    """
+    import narwhals.stable.v2 as nw
+
+    if _is_frame(X):
+        kinds = nw.from_native(X, eager_only=True).schema.values()
+        return np.float32 if kinds and all(kind == nw.Float32 for kind in kinds) else np.float64
+    return np.float32 if getattr(X, "dtype", None) in (np.float32, np.float16) else np.float64
+
+
 def find_categories(X: Any, encoding: Encoding) -> Categories | None:
     """Return the categories of a frame; None if it has none, or if X is no frame."""
     import narwhals.stable.v2 as nw

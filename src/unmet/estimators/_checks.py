@@ -93,10 +93,14 @@ def refuse_negative(observed: Observed) -> None:
 
 
 def refuse_all_censored(observed: Observed) -> None:
-    if observed.censored.all():
+    if not observed.censored.all():
+        return
+    if observed.kind == "intervals":
         raise ValueError(
-            "every row is censored: no quantile is identified without rows that show their value"
+            "no row is exact, with lower equal to upper: for intervals alone use TobitRegressor or "
+            "CensoredQuantileRegressor"
         )
+    raise ValueError("every row is censored: no quantile is identified without rows that show their value")
 
 
 def check_jobs(n_jobs: Any) -> int:
@@ -117,10 +121,12 @@ def refuse_unread(X: Any) -> None:
         raise ValueError(f"X must hold the rows, not the path {os.fspath(X)!r}: read the file first")
     if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_numpy"):
         raise ValueError("X is a lazy frame: pass X.collect()")
+    if hasattr(X, "to_table") and not hasattr(X, "to_numpy"):
+        raise ValueError("X is a data set on disk: pass X.to_table(), in float32 if it is large")
 
 
 def dense(X: Any) -> Any:
-    """Return a sparse matrix as an array, and anything else as it is."""
+    """Return a sparse matrix as an array, with all its zeros, and anything else as it is."""
     return X.toarray() if hasattr(X, "toarray") and hasattr(X, "nnz") else X
 
 

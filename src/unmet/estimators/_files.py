@@ -37,6 +37,7 @@ _BOTH = {
     "side": "text",
 }
 _NETWORKS = {**_BOTH, "levels": [["share"]], "y_center": "number", "y_scale": "number", "epochs": "count"}
+_IPCW = {"rows": "count", "largest": "number", "truncated": "number"}
 _LINEAR = {**_BOTH, "rows": "count", "censored_share": "number"}
 
 
@@ -133,6 +134,8 @@ def _check_description(config: dict[str, Any]) -> dict[str, Any]:
         shape = {**shape, "categories": {"*": "any"}}
     if "likelihood" in inner:
         shape = {**shape, "likelihood": {"*": "any"}}
+    if "ipcw" in inner:
+        shape = {**shape, "ipcw": _IPCW}
     check_shape(inner, shape, "model")
     return inner
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -133,6 +133,7 @@ class NetworkRegressor(CensoredRegressor):
             settings = replace(settings, side=observed.side)
         if observed.censored.all():
             warn_all_censored(observed)
+        self.__dict__.pop("ipcw_", None)  # left by an earlier fit
         if settings.loss == "ipcw":
             X, observed, weight, mask = self._weigh(X, observed, weight, mask, settings, seed)
         return prepare(X, observed, weight, mask, settings, seed, self._before())
@@ -220,6 +221,8 @@ class NetworkRegressor(CensoredRegressor):
             "epochs": int(self.n_iter_),
             "side": fitted.side,
         }
+        if "ipcw_" in self.__dict__:
+            config["ipcw"] = asdict(self.ipcw_)
         return config, arrays
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -244,6 +247,10 @@ class NetworkRegressor(CensoredRegressor):
         scaling = Scaling(*units, config["y_center"], config["y_scale"])
         self.fitted_ = Fitted(tuple(members), scaling, settings.monotone, settings.parametric, settings.side)
         self.n_iter_ = config["epochs"]
+        if "ipcw" in config:
+            from unmet.estimators._inverse_weights import InverseWeights
+
+            self.ipcw_ = InverseWeights(**config["ipcw"])
 
     def to_onnx(self, path: Any) -> None:
         """Write the fitted network to an ONNX file, which other programs run without Python or JAX.

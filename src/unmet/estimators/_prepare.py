@@ -85,6 +85,9 @@ class _Features:
 
     def _gather(self, part: slice) -> Floats:
         problems, rows, columns = self.X.shape
+        if problems == 1 and not self.X.flags.c_contiguous:
+            # Frames store one column after the other, and `take` along rows would first copy all of them.
+            return np.ascontiguousarray(self.X[0].T[:, self.index[0, part]], np.float64)[None]
         place = self.index[:, part] + (np.arange(problems) * rows)[:, None]
         found = self.X.reshape(-1, columns).take(place.ravel(), axis=0)
         found = found.reshape(problems, -1, columns).swapaxes(1, 2)
@@ -202,7 +205,10 @@ def _terms(observed: Observed, settings: Settings, shape: tuple[int, int]) -> _T
         objective = "tobit"
     if objective in ("portnoy", "intervals") and not settings.joint:
         raise ValueError(
-            "joint=False needs threshold= beside censored=, because the weights of flagged rows use all "
+            "joint=False is not for rows known by lower= and upper= alone, whose weights use all quantiles "
+            "together: set joint=True, or use TobitRegressor"
+            if objective == "intervals"
+            else "joint=False needs threshold= beside censored=, because the weights of flagged rows use all "
             "quantiles together: pass threshold=, or set joint=True or loss='published'"
         )
     levels = fitted_levels(settings, kind)

@@ -18,7 +18,17 @@ class CensoredQuantileRegressor(NetworkRegressor):
     alone the thresholds are unknown, and Portnoy's weights over the quantile grid replace them. With a known
     floor and cap the loss is ρ_θ(y − min(cap, max(floor, q̂))). With `lower=` and `upper=` on both sides, the
     mass of a row is spread between its bounds as the current quantiles say (self-consistency, in Turnbull's
-    manner). Flags and bounds assume that where a row is cut off is independent of its latent value given X.
+    manner).
+
+    Assumes that where a row is cut off is independent of its latent value given X; with `threshold=` it is
+    enough that the fitted quantiles do not move with the threshold. A quantile that lies beyond the caps near
+    x is known only through the network and its head: "location-scale" says that noise has the same shape
+    everywhere, up to its spread.
+
+    Cost: about 2,000 steps, each over a batch of rows, and at least 10 passes over all, but at most 10,000
+    steps of a default linear fit (see `max_epochs`); an MLP or a kernel stops by itself. The default takes
+    about a second for 1,000 rows of 3 columns, and 4 for a million of 20, on one core once its program is
+    compiled, which takes seconds for each new shape.
 
     Parameters
     ----------
@@ -154,6 +164,13 @@ class CensoredQuantileRegressor(NetworkRegressor):
 
     To train them as the paper does, set learning_rate=0.01, schedule="constant", patience=10, l2=0.001 and
     loss="published".
+
+    References
+    ----------
+    Powell (1986), Censored regression quantiles, J. Econometrics 32: known caps. Portnoy (2003), Censored
+    regression quantiles, J. Am. Stat. Assoc. 98: flags. Turnbull (1976), J. R. Stat. Soc. B 38: bounds.
+    Robins & Rotnitzky (1992), Recovery of information and adjustment for dependent censoring, in AIDS
+    Epidemiology: loss="ipcw".
 
     Examples
     --------

@@ -86,8 +86,10 @@ class TobitRegressor(NetworkRegressor):
 
     Notes
     -----
-    Where a row is cut off must be independent of its latent value given X. A fit takes 2,000 passes over the
-    rows, standard errors one more of n p² operations.
+    Assumes that where a row is cut off is independent of its latent value given X.
+
+    Cost: 2,000 passes over up to 16,384 rows; beyond, 2,000 steps of 2,048 rows, and from 410,000 rows on ten
+    passes. Standard errors take one more pass of n p² operations.
 
     References
     ----------

@@ -58,7 +58,8 @@ class BayesianCensoredQuantiles(CensoredRegressor):
     "powell" is consistent if thresholds are independent of the latent value given X and the fitted quantile
     is linear. "augmented" trusts the asymmetric Laplace law wherever a row is unseen. It is biased unless
     that law is the true one, the more so where caps lie below the quantile, and correcting its covariance
-    does not move it. It is here to be compared with, and for flags and intervals, where Powell has no answer.
+    does not move it. It is here to be compared with, and for flags, and intervals beside exact rows, where
+    Powell has no answer.
 
     β has a normal prior. It is wide, and felt where caps hide a direction: once a quantile lies beyond the
     caps of all rows that could tell, Powell's loss is flat. `fit` warns if the draws are nearly as wide as

@@ -16,10 +16,11 @@ _TREES = 100
 _BLOCK = 2**22
 
 
-def find_chance(kind: Any, X: Floats, seen: Observed, seed: int) -> Chance:
+def find_chance(kind: Any, X: Floats, seen: Observed, share: Floats, seed: int) -> Chance:
     """Return P(C ≥ c | x) from right-censored rows: given, of all rows, or of neighbours in a forest.
 
-    Known thresholds are all seen themselves; otherwise a threshold is cut off by the value.
+    Rows count by their `share`. Known thresholds are all seen themselves; otherwise a threshold is cut off by
+    the value.
     """
     if callable(kind):
 
@@ -40,13 +41,13 @@ def find_chance(kind: Any, X: Floats, seen: Observed, seed: int) -> Chance:
         hidden = ~seen.censored
         cut = np.where(hidden, np.nextafter(seen.observed, -np.inf), seen.observed)
     if kind == "kaplan-meier":
-        law = StayingUncensored(cut, ~hidden)
+        law = StayingUncensored(cut, ~hidden, share)
         return lambda X, values: law.before(values)
     forest, _, _ = grow(
         X,
         cut,
         hidden,
-        np.ones(len(X)),
+        share,
         n_estimators=_TREES,
         min_samples_leaf=min(20, max(1, len(X) // 5)),
         max_features=1.0,

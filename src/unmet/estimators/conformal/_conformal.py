@@ -121,6 +121,7 @@ class Conformal(CensoredRegressor):
         y: ArrayLike | None = None,
         threshold: ArrayLike | None = None,
         censored: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
@@ -131,11 +132,18 @@ class Conformal(CensoredRegressor):
         ----------
         X, y, threshold, censored, lower, upper
             As in the estimator's `fit`. Rows must be open on the same side.
+        sample_weight : array of shape (n,), optional
+            How much each row counts in the fit and in the calibration: coverage then holds on average over
+            new rows drawn with these weights. A row of weight 0 does not count at all, but a row of weight 2
+            lies in one part, where two equal rows may lie in both.
         """
-        return super().fit(X, y, threshold, censored, lower=lower, upper=upper)
+        return super().fit(X, y, threshold, censored, sample_weight, lower=lower, upper=upper)
 
     def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
         refuse_two_sided(observed, "Conformal", "TobitRegressor with lower= and upper=")
+        share = np.ones(len(X)) if weight is None else weight / weight[weight > 0].mean()
+        if weight is not None:
+            X, observed, share = X[weight > 0], observed.take(weight > 0), share[weight > 0]
         random = np.random.default_rng(seed)
         held = np.zeros(len(X), bool)
         count = min(max(1, round(self.calibration_fraction * len(X))), len(X) - 1)
@@ -146,13 +154,16 @@ class Conformal(CensoredRegressor):
             observed = _jittered(observed, random)
         train, calibrate = observed.take(~held), observed.take(held)
         self.estimator_ = self._inner().set_params(quantiles=GRID, side=observed.side)
-        self.estimator_.fit(X[~held], **_as_given(train))
+        told = {} if weight is None else {"sample_weight": share[~held]}
+        self.estimator_.fit(X[~held], **_as_given(train), **told)
         left = observed.side == "left"
         seen = calibrate.mirrored() if left else calibrate
-        chance = find_chance(self.censoring, X[~held], train.mirrored() if left else train, seed)
-        self._calibrate(X[held], seen, chance, left)
+        chance = find_chance(
+            self.censoring, X[~held], train.mirrored() if left else train, share[~held], seed
+        )
+        self._calibrate(X[held], seen, share[held], chance, left)
 
-    def _calibrate(self, X: Floats, seen: Observed, chance: Any, left: bool) -> None:
+    def _calibrate(self, X: Floats, seen: Observed, share: Floats, chance: Any, left: bool) -> None:
         levels = self._levels()
         unit = float(np.ptp(self.estimator_.predict_quantiles(X, (levels[0], levels[-1])), axis=1).mean()) / 4
         self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None, GRID)
@@ -160,19 +171,19 @@ class Conformal(CensoredRegressor):
         ladder = -ladder[:, ::-1] if left else ladder
         # The grid is its own mirror image.
         inner = holding_levels(
-            ladder[:, _STEPS:-_STEPS], mirror_levels(levels) if left else levels, seen, GRID
+            ladder[:, _STEPS:-_STEPS], mirror_levels(levels) if left else levels, seen, share, GRID
         )
         inner = mirror_levels(inner) if left else inner
         cutoff = None if self.cutoff == "adaptive" else float(self.cutoff)
         if left and cutoff is not None:
             cutoff = -cutoff
         last = ladder.shape[1] - 1
-        below = np.maximum.accumulate(misses_below(ladder, seen, X, chance, cutoff))
+        below = np.maximum.accumulate(misses_below(ladder, seen, X, share, chance, cutoff))
         spare = 1 - self.coverage
         lower = max(0, int(np.count_nonzero(below <= spare + 1e-12)) - 1)
         lower_end = max(0, int(np.count_nonzero(below <= spare / 2 + 1e-12)) - 1)
-        top = find_top(ladder, seen, X, chance)
-        above = misses_above(ladder, seen, X, chance, top)
+        top = find_top(ladder, seen, X, share, chance)
+        above = misses_above(ladder, seen, X, share, chance, top)
         good = np.flatnonzero(above <= spare / 2 + 1e-12)
         upper_end = int(good[0]) if len(good) else None
         if upper_end is not None and upper_end <= lower_end:

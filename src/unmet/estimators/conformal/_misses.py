@@ -23,59 +23,70 @@ _MOST_HIDDEN = 0.1
 _PARTS = 16
 
 
-def misses_below(bounds: Floats, seen: Observed, X: Floats, chance: Chance, cutoff: float | None) -> Floats:
+def misses_below(
+    bounds: Floats, seen: Observed, X: Floats, share: Floats, chance: Chance, cutoff: float | None
+) -> Floats:
     """Return the estimated share of latent values below each of M increasing bounds, shape (M,).
 
     `bounds` has shape (n, M), for right-censored rows. Known thresholds C: among rows with C ≥ c(x), whose
     min(T, c(x)) is seen, the share with y below the bound, each weighted by 1/P(C ≥ c(x) | x). Here c(x) is
     the bound itself (adaptive cut-offs) or the given number. Flags: the sum of 1/P(C ≥ y | x) over uncensored
-    rows below the bound. One more row is counted as missed.
+    rows below the bound. Each row counts by its `share`, and one more of mean share is counted as missed.
     """
-    y, rows = seen.observed, len(bounds)
+    y, rows, own = seen.observed, len(bounds), share[:, None]
     below = y[:, None] < np.minimum(bounds, np.inf if cutoff is None else cutoff)
     if not seen.known:
-        weight = 1 / np.maximum(chance(X, y[:, None]), _LEAST)
-        return ((weight * (below & ~seen.censored[:, None])).sum(axis=0) + 1) / (rows + 1)
+        weight = own / np.maximum(chance(X, y[:, None]), _LEAST)
+        lost = (weight * (below & ~seen.censored[:, None])).sum(axis=0)
+        return (lost + share.mean()) / (share.sum() + share.mean())
     at = bounds if cutoff is None else np.full((rows, 1), cutoff)
-    weight = np.where(seen.limits[1][:, None] >= at, 1 / np.maximum(chance(X, at), _LEAST), 0.0)
+    weight = np.where(seen.limits[1][:, None] >= at, own / np.maximum(chance(X, at), _LEAST), 0.0)
     return _share(weight, below)
 
 
-def find_top(bounds: Floats, seen: Observed, X: Floats, chance: Chance) -> float:
+def find_top(bounds: Floats, seen: Observed, X: Floats, share: Floats, chance: Chance) -> float:
     """Return the value above which too few rows could be seen for an upper bound; +∞ if there is none."""
     last = float(seen.observed.max())
     values = np.unique(np.quantile(np.append(bounds, last), np.linspace(0, 1, 201), method="nearest"))
-    reached = _mean_chance(values, X, chance) >= _REACHED
+    reached = _mean_chance(values, X, share, chance) >= _REACHED
     top = np.inf
     if not reached[-1]:
         top = float(values[reached][-1] if reached.any() else values[0])
-    if not seen.known and seen.censored.any() and _mean_chance(np.array([last]), X, chance)[0] < _BEYOND:
+    if (
+        not seen.known
+        and seen.censored.any()
+        and _mean_chance(np.array([last]), X, share, chance)[0] < _BEYOND
+    ):
         top = min(top, last)
     return top
 
 
-def _mean_chance(values: Floats, X: Floats, chance: Chance) -> Floats:
-    return np.asarray(chance(X, np.broadcast_to(values, (len(X), len(values)))).mean(axis=0))
+def _mean_chance(values: Floats, X: Floats, share: Floats, chance: Chance) -> Floats:
+    found = chance(X, np.broadcast_to(values, (len(X), len(values))))
+    return np.asarray(np.average(found, axis=0, weights=share))
 
 
-def misses_above(bounds: Floats, seen: Observed, X: Floats, chance: Chance, top: float) -> Floats:
+def misses_above(
+    bounds: Floats, seen: Observed, X: Floats, share: Floats, chance: Chance, top: float
+) -> Floats:
     """Return the estimated share of latent values above each bound, shape (M,); NaN if too few rows tell.
 
-    Rows that passed the bound or are uncensored tell; each is weighted by 1/P(C ≥ min(y, bound) | x). A bound
-    above `top` counts as +∞, which nothing misses.
+    Rows that passed the bound or are uncensored tell; each is weighted by its share over
+    P(C ≥ min(y, bound) | x). A bound above `top` counts as +∞, which nothing misses.
     """
-    y, open_ = seen.observed[:, None], bounds > top
+    y, open_, own = seen.observed[:, None], bounds > top, share[:, None]
     over = (y > bounds) & ~open_
     chances = np.maximum(chance(X, np.minimum(bounds, y)), _LEAST)
-    weight = np.where(over | ~seen.censored[:, None], 1 / chances, 0.0)
-    weight = np.where(open_, 1.0, weight)
+    weight = np.where(over | ~seen.censored[:, None], own / chances, 0.0)
+    weight = np.where(open_, own, weight)
     effective = np.square(weight.sum(axis=0)) / np.maximum(np.square(weight).sum(axis=0), 1e-300)
-    hidden = ((chance(X, bounds) < _LEAST) & ~open_).mean(axis=0) > _MOST_HIDDEN
+    unseen = (chance(X, bounds) < _LEAST) & ~open_
+    hidden = np.average(unseen, axis=0, weights=share) > _MOST_HIDDEN
     return np.where((effective >= _FEWEST) & ~hidden, _share(weight, over), np.nan)
 
 
 def holding_levels(
-    curves: Floats, levels: tuple[float, ...], seen: Observed, wanted: tuple[float, ...]
+    curves: Floats, levels: tuple[float, ...], seen: Observed, share: Floats, wanted: tuple[float, ...]
 ) -> tuple[float, ...]:
     """Return for each wanted level θ the level u of the curves, shape (n, M), that holds: F̂_KM(u) = θ.
 
@@ -90,8 +101,8 @@ def holding_levels(
         inside = (np.arange(_PARTS) + 0.5) / _PARTS
         start = np.where(censored, place, before)
         place = (start[:, None] + (place - start)[:, None] * inside).ravel()
-        censored = np.repeat(censored, _PARTS)
-    found = kaplan_meier(place, censored)
+        censored, share = np.repeat(censored, _PARTS), np.repeat(share, _PARTS)
+    found = kaplan_meier(place, censored, share)
     steps = np.concatenate([[0.0], found.reached, [1.0]])
     points = np.concatenate([[0.0], found.points, [1.0]])
     steps, first = np.unique(steps, return_index=True)
