@@ -6,7 +6,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from unmet import CensoredQuantileForest, Conformal, LinearCensoredQuantiles, TobitRegressor, load
+from unmet.censoring import observe
 from unmet.estimators.conformal._conformal import GRID
+from unmet.estimators.conformal._misses import holding_levels
 
 MODEL = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)
 
@@ -271,3 +273,23 @@ def test_refusals_name_the_argument(capped):
     model = Conformal(TobitRegressor(max_epochs=5), random_state=0).fit(capped.X, capped.y)
     with pytest.raises(ValueError, match="coverage"):
         model.predict_interval(capped.X, coverage=0.5)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.6])
+def test_levels_that_hold_are_left_and_others_are_moved_whole(power):
+    """Of curves whose levels hold, as noise shows them, each is left; of others, all are moved."""
+    levels = tuple(np.arange(1, 100) / 100)
+    moved = []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        place, limit = random.uniform(size=400) ** power, random.uniform(0.2, 1.2, size=400)
+        seen = observe(np.minimum(place, limit), censored=place > limit)
+        curves = np.broadcast_to(levels, (400, 99))
+        found = np.array(holding_levels(curves, levels, seen, np.ones(400), (0.2, 0.4, 0.6)))
+        moved.append(found - [0.2, 0.4, 0.6])
+    off = np.mean(moved, axis=0)
+    if power == 1.0:
+        assert np.mean(np.all(np.array(moved) == 0, axis=1)) > 0.4
+        assert np.abs(off).max() < 0.01
+    else:
+        assert off == pytest.approx(np.array([0.2, 0.4, 0.6]) ** power - [0.2, 0.4, 0.6], abs=0.02)

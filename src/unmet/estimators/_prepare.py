@@ -26,6 +26,7 @@ from unmet.estimators._rows import canonical_rows, distinct_rows
 from unmet.estimators._scaling import Scaling, Units, find_units, units_of, without_outliers
 from unmet.estimators._screen import PLENTY, scale_columns
 from unmet.estimators._settings import Settings
+from unmet.estimators._start import latent_start
 from unmet.estimators._warm_start import check_same, scale_uses
 from unmet.networks import LocationScale, TobitShape, layout
 from unmet.training import Hyper, Job, blank
@@ -269,6 +270,8 @@ def _jobs(
     scale = units.scale if settings.fixed_scale is None else settings.fixed_scale / y_unit
     hyper[:, :3] = settings.learning_rate, l2, settings.clip_norm
     hyper[:, 3], hyper[:, 4], hyper[:, 5] = (most + span - units.y_center) / y_unit, units.location, scale
+    if folds > 1 and not two_sided:  # stopping early, a network has no time to find what is hidden
+        hyper[:, 4:6] = _latent_starts(tame, terms.flag[:, :train] != 0, weight, units, hyper[:, 4:6])
     hyper[:, 7] = find_scale_ridge(settings, training)
     hyper[:, 8] = find_normal_ridge(settings, training)
     varying: Any = 1
@@ -298,6 +301,15 @@ def _jobs(
                 jobs[number].append(Job((group, restart), spec, *parts, begin))
     for number, mine in enumerate(jobs):
         yield Prepared(tuple(mine), members, units.scaling(number), side)
+
+
+def _latent_starts(
+    y: Floats, hidden: NDArray[np.bool_], weight: Floats, units: Units, seen: Floats
+) -> Floats:
+    """Return location and scale to start each problem from: of latent values where they can be found."""
+    scaled = (y - units.y_center[:, None]) / np.where(units.y_scale == 0, 1.0, units.y_scale)[:, None]
+    found = (latent_start(*rows, weight) for rows in zip(scaled, hidden))
+    return np.array([default if start is None else start for start, default in zip(found, seen)])
 
 
 def _draw(first: int, seeds: Sequence[int], noise: NDArray[np.float32]) -> None:

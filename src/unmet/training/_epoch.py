@@ -72,7 +72,8 @@ def epoch(state: State, problem: Problem, spec: ProgramSpec) -> tuple[State, Arr
         wait = jnp.where(better, 0, state.wait + 1)
         going = (count < problem.max_epochs) & (wait < problem.patience)
     after = State(weights, optimiser, best, best_loss, wait, count, going, key)
-    return _choose(state.active, after, state), loss, watched
+    # A network alone trains only while it is active; keeping its old state would cost copies of it.
+    return (after if spec.slots == 1 else _choose(state.active, after, state)), loss, watched
 
 
 def _rate(epochs: Array, problem: Problem, spec: ProgramSpec) -> Array:

@@ -91,8 +91,21 @@ ROW_LOSSES: dict[str, RowLoss] = {
 def stopping_loss(weights: Array, rows: Rows, problem: Problem, spec: ProgramSpec) -> Array:
     """Return the mean loss over rows and levels, without penalties. Early stopping watches it."""
     model = unflatten(spec.model, weights)
-    losses = ROW_LOSSES[spec.objective](model(rows.x, problem.levels), rows, problem, spec)
+    prediction = model(rows.x, problem.levels)
+    head = spec.model.head
+    if spec.objective in ("portnoy", "intervals") and isinstance(head, LocationScale) and head.likelihood:
+        return _likelihood(head, prediction, rows, problem, spec) @ rows.weight
+    losses = ROW_LOSSES[spec.objective](prediction, rows, problem, spec)
     return jnp.mean(losses @ rows.weight)
+
+
+def _likelihood(
+    head: LocationScale, prediction: Prediction, rows: Rows, problem: Problem, spec: ProgramSpec
+) -> Array:
+    """Return the negative log-likelihood of each row under the head's sinh-arcsinh shape."""
+    cost = _tobit(prediction, rows, problem, spec)[0]
+    # Not logaddexp: nothing overflows here, and XLA would compile its cases, too.
+    return -jnp.log(jnp.exp(-cost) + head.background) if head.background else cost
 
 
 def training_loss(
@@ -108,11 +121,7 @@ def training_loss(
             scale = jax.lax.stop_gradient(prediction.scale)
             weight = weight / jnp.maximum(scale, 0.2 * (scale @ rows.weight))
         if head.likelihood:
-            cost = _tobit(prediction, rows, problem, spec)[0]
-            if head.background:
-                # Not logaddexp: nothing overflows here, and XLA would compile its cases, too.
-                cost = -jnp.log(jnp.exp(-cost) + head.background)
-            extra = head.likelihood * (cost @ rows.weight)
+            extra = head.likelihood * (_likelihood(head, prediction, rows, problem, spec) @ rows.weight)
         distance = jnp.mean(jnp.square(prediction.anchors - prediction.shape_anchors))
         penalty += problem.hyper.scale_ridge * squared_weights(model.head.scale_network)
         penalty += head.shape_ridge * distance

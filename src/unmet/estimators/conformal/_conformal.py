@@ -253,8 +253,9 @@ class Conformal(CensoredRegressor):
     def predict_quantiles(self, X: ArrayLike, quantiles: Any = None) -> Floats:
         """Return calibrated quantiles, shape (n, K): at each level those that held in the calibration rows.
 
-        The quantiles at level θ are those of the inner estimator at the level u(θ) with F̂_KM(u(θ)) = θ, where
-        F̂_KM is the Kaplan–Meier estimate of F̂(y | x) over the calibration rows. `estimator_` has them as
+        The quantiles at level θ are those of the inner estimator at the level u(θ) with F(u(θ)) = θ, where F
+        is the Kaplan–Meier estimate of F̂(y | x) over the calibration rows, drawn to u as far as its distance
+        from u may be noise (a test of Anderson and Darling). `estimator_` has them as
         they were fitted. Levels beyond those of the inner estimator take its last.
         """
         self._fitted()

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.censoring import Observed, kaplan_meier
+from unmet.censoring import Distribution, Observed, kaplan_meier
 from unmet.estimators.conformal._chance import Chance
 from unmet.metrics import predicted_levels
 
@@ -19,6 +19,8 @@ _REACHED = 0.1
 _BEYOND = 0.5
 # Nor where more than this share of the rows had hardly a chance to reach it.
 _MOST_HIDDEN = 0.1
+# Mean of the distance of Anderson and Darling, and what it exceeds once in twenty times.
+_BY_NOISE, _BEYOND_NOISE = 1.0, 2.492
 # A row at a step of its predicted distribution is spread over the step as this many parts.
 _PARTS = 16
 
@@ -88,25 +90,49 @@ def misses_above(
 def holding_levels(
     curves: Floats, levels: tuple[float, ...], seen: Observed, share: Floats, wanted: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Return for each wanted level θ the level u of the curves, shape (n, M), that holds: F̂_KM(u) = θ.
+    """Return for each wanted level θ the level u of the curves, shape (n, M), that holds: F(u) = θ.
 
-    F̂_KM is the Kaplan–Meier estimate of F̂(y | x), the levels at which right-censored rows were seen, linear
-    between its steps and beyond the last one. Where a predicted distribution has a step at y, an uncensored
-    row has all levels of the step alike.
+    F(u) = u + s (F̂_KM(u) − u). F̂_KM is the Kaplan–Meier estimate of F̂(y | x), the levels at which
+    right-censored rows were seen, linear between its steps and beyond the last one; s is the share of its
+    distance from u that is not noise (`_share_told`). Where a predicted distribution has a step at y, an
+    uncensored row has all levels of the step alike.
     """
     place = predicted_levels(seen.observed, curves, levels)
     censored = seen.censored
     before = predicted_levels(seen.observed, curves, levels, before=True)
+    effective = np.square(share.sum()) / np.square(share).sum()
     if (before < place)[~censored].any():
         inside = (np.arange(_PARTS) + 0.5) / _PARTS
         start = np.where(censored, place, before)
         place = (start[:, None] + (place - start)[:, None] * inside).ravel()
         censored, share = np.repeat(censored, _PARTS), np.repeat(share, _PARTS)
     found = kaplan_meier(place, censored, share)
-    steps = np.concatenate([[0.0], found.reached, [1.0]])
     points = np.concatenate([[0.0], found.points, [1.0]])
+    reached = np.concatenate([[0.0], found.reached, [1.0]])
+    steps = points + _share_told(found, len(place) / effective) * (reached - points)
     steps, first = np.unique(steps, return_index=True)
     return tuple(float(u) for u in np.interp(wanted, steps, points[first]))
+
+
+def _share_told(found: Distribution, times: float) -> float:
+    """Return how much of F̂_KM(u) − u is taken: 0 if it is as noise is, 1 if it can hardly be noise.
+
+    The mean of (F̂_KM(u) − u)² over its variance by Greenwood's formula is the distance of Anderson and
+    Darling (1952). It is 1 on average if the levels hold, and then above 2.49 once in twenty times; between
+    the two, the share grows in proportion. Taken whole, noise of the calibration rows would go into levels
+    that hold already. `found` counts each row so many `times`.
+    """
+    survival = 1.0 - found.reached
+    inner = survival > 1e-12
+    kept = survival / np.concatenate([[1.0], survival[:-1]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = (1.0 - kept) / kept * times / found.at_risk
+    variance = np.square(survival) * np.cumsum(np.where(inner, terms, 0.0))
+    inner &= variance > 0
+    if not inner.any():
+        return 1.0
+    apart = float(np.mean(np.square(found.reached - found.points)[inner] / variance[inner]))
+    return min(1.0, max(0.0, (apart - _BY_NOISE) / (_BEYOND_NOISE - _BY_NOISE)))
 
 
 def _share(weight: Floats, missed: NDArray[np.bool_]) -> Floats:
