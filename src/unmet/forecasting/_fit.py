@@ -25,6 +25,7 @@ from unmet.forecasting._grid import NO_USE, Grid, at_worst, make_grid
 from unmet.forecasting._inputs import Ahead, make_ahead
 from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
+from unmet.forecasting._memory import fit_memory, side_by_side
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS
 from unmet.forecasting._own_panel import as_panel
@@ -48,7 +49,6 @@ Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
 _TEST_ROWS = 2500  # of a panel by day or week; the highest twentieth of them is some hundred
 _PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
-_BYTES = 300  # of memory for each row of the panel
 
 
 def fit_demand(
@@ -104,7 +104,7 @@ def fit_demand(
         they missed; see ``self_check`` of the model.
     jobs : number of threads.
     memory : bytes that the fit may take. Where they are too few for parts of it to run side by side, one runs
-        after the other.
+        after the other; where they are too few for that, it warns (`MemoryWarning`). None: no limit.
     stages : keeps finished stages, so that a fit that was killed goes on with the next.
     progress : show a progress bar. By default only in a terminal.
     cluster : a `Cluster` with a folder, whose workers do the stages that do not depend on each other
@@ -138,10 +138,9 @@ def fit_demand(
     kept = Stages() if stages is None else stages
     plan = FitPlan(grid, near, lowered, tuple(networks), days, seed, baselines, far, site)
     judged, some = plan.judged
-    at_once = max(
-        1, min(jobs, len(plan.stages), jobs if memory is None else memory // (_BYTES * grid.y.size))
-    )
+    at_once = side_by_side(plan, jobs, memory)
     threads = max(1, jobs // at_once)
+    kept.note(memory=round(fit_memory(plan) / 1e9, 3), side_by_side=at_once)
     alone = ("levels", "rates", "lost")
     tick = Turns(costs_of(plan, jobs, threads), alone, at_once if cluster is None else len(plan.stages))
 
