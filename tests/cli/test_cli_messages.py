@@ -143,3 +143,27 @@ def test_wrong_usage_is_one_line(arguments, words, capsys):
     assert told.err.endswith(f" (see unmet {arguments[0]} --help)\n")
     assert told.err.count("\n") == 1
     assert told.out == ""
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("command", [("run", "--panel"), ("fit",)])
+def test_too_little_memory_for_a_fit_is_told_in_one_line(tmp_path, monkeypatch, capsys, command):
+    from unmet.forecasting import _fit
+
+    def stop(*_):
+        raise ValueError("enough is known")
+
+    monkeypatch.setattr(_fit, "costs_of", stop)
+    table = tmp_path / "own.csv"
+    rows = [f"a,2024-01-{day:02d},{day % 5},{int(day % 5 == 4)}" for day in range(1, 29)]
+    table.write_text("\n".join(["unique_id,ds,y,censored", *rows]) + "\n")
+    for memory, lines in ((["--memory", "100MB"], 2), ([], 1)):
+        assert call(*command, table, *memory, "-o", tmp_path / "out") == 1
+        told = capsys.readouterr().err.splitlines()
+        assert len(told) == lines, told
+    assert call(*command, table, "--memory", "100MB", "-o", tmp_path / "out") == 1
+    told = capsys.readouterr().err
+    assert told.startswith(
+        f"unmet {command[0]}: warning: --memory: 0.1 GB is too little for a fit of 28 rows"
+    )
+    assert "Allow 1 GB" in told

@@ -68,7 +68,7 @@ def test_a_fit_that_was_stopped_goes_on_with_the_next_stage(tmp_path, monkeypatc
     toy, done = make_toy(places=4, days=21), []
 
     def fit():
-        stages = Stages(tmp_path / "kept", "toy", lambda **fields: done.append(fields["stage"]))
+        stages = Stages(tmp_path / "kept", "toy", lambda stage="", **_: stage and done.append(stage))
         return fit_demand(toy.panel, networks=["linear"], baselines=False, stages=stages)
 
     whole, stopped = _fit._finish, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)

@@ -67,7 +67,7 @@ def one_line(context: Any) -> Iterator[None]:
 
     def tell(message: Warning | str, *more: Any) -> None:
         if not quiet and not stopping():
-            say(f"warning: {message}")
+            say(f"warning: {in_options(str(message), _options_of(context))}")
 
     with warnings.catch_warnings(), _no_progress() if quiet else nullcontext():
         warnings.showwarning = tell  # type: ignore[assignment]
@@ -123,15 +123,24 @@ def _words(problem: Exception, context: Any) -> str | None:
         and not _of_worker(problem)
     ):
         return None
-    parameters = {one.opts[0]: one for one in context.command.params if one.param_type_name == "option"}
-    options = {one.name: option for option, one in parameters.items()}
-    options |= {name: option for name, option in OPTIONS.items() if option in parameters}
-    words = in_options(getattr(problem, "problem", None) or str(problem), options)
+    words = in_options(getattr(problem, "problem", None) or str(problem), _options_of(context))
     words += _remedy(problem, context)
     folder = context.params.get("folder")
     if folder is not None:  # the library does not know which folder its model came from
         words = re.sub(r"`unmet (fit|forecast|plan|report)`", rf"`unmet \1 {folder}`", words)
-    return _config_of(context, parameters.get(words.split(" ")[0])) + words
+    return _config_of(context, _parameters(context).get(words.split(" ")[0])) + words
+
+
+def _parameters(context: Any) -> dict[str, Any]:
+    """Return the options of a command as people type them."""
+    return {one.opts[0]: one for one in context.command.params if one.param_type_name == "option"}
+
+
+def _options_of(context: Any) -> dict[str, str]:
+    """Return the option for each argument of the library that a command takes."""
+    parameters = _parameters(context)
+    options = {one.name: option for option, one in parameters.items()}
+    return options | {name: option for name, option in OPTIONS.items() if option in parameters}
 
 
 def _remedy(problem: Exception, context: Any) -> str:

@@ -45,7 +45,7 @@ def fit(
     self_check: options.SelfCheck = True,
     seed: options.Seed = 0,
     max_reject_share: options.MaxRejectShare = 0.01,
-    memory: options.Memory = "1GB",
+    memory: options.Memory = None,
     jobs: options.Jobs = -1,
     cluster: options.Cluster = None,
     replace: options.Replace = False,

@@ -240,9 +240,11 @@ MaxRejectShare = Annotated[
     float, in_reading(metavar="SHARE", help="Stop if a larger share of rows cannot be read.")
 ]
 Memory = Annotated[
-    str,
+    str | None,
     in_reading(
-        metavar="SIZE", help="Memory limit of the database; parts of the fit run side by side as it allows."
+        metavar="SIZE",
+        show_default="1GB",
+        help="Memory limit of the database; parts of the fit run side by side as it allows.",
     ),
 ]
 

@@ -42,7 +42,7 @@ def panel(
     weather_keep: options.WeatherKeep = None,
     max_gap: options.MaxGap = None,
     max_reject_share: options.MaxRejectShare = 0.01,
-    memory: options.Memory = "1GB",
+    memory: options.Memory = None,
     cluster: options.Cluster = None,
     describe: Annotated[
         str | None, in_picture(metavar="PLACE", help="Draw availability and pickups of one station or cell.")

@@ -47,7 +47,7 @@ def run(
     weather_keep: options.WeatherKeep = None,
     max_gap: options.MaxGap = None,
     max_reject_share: options.MaxRejectShare = 0.01,
-    memory: options.Memory = "1GB",
+    memory: options.Memory = None,
     cache: options.Cache = True,
     title: options.Title = None,
     jobs: options.Jobs = -1,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unmet.forecasting._files import load_demand
     from unmet.forecasting._fit import fit_demand
+    from unmet.forecasting._memory import MemoryWarning
     from unmet.forecasting._model import LEVELS, DemandModel
     from unmet.forecasting._own_panel import as_panel
     from unmet.forecasting._self_check import SelfCheck
@@ -16,11 +17,12 @@ _HOMES = {
     "load_demand": "_files",
     "DemandModel": "_model",
     "LEVELS": "_model",
+    "MemoryWarning": "_memory",
     "SelfCheck": "_self_check",
     "as_panel": "_own_panel",
 }
 
-__all__ = ["LEVELS", "DemandModel", "SelfCheck", "as_panel", "fit_demand", "load_demand"]
+__all__ = ["LEVELS", "DemandModel", "MemoryWarning", "SelfCheck", "as_panel", "fit_demand", "load_demand"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ from unmet.forecasting._ahead import recent_effects
 from unmet.forecasting._around import AROUND, Site, make_site
 from unmet.forecasting._backtest import Backtest, network_of
 from unmet.forecasting._calibrate import Calibrated, calibrate
+from unmet.forecasting._costs import costs_of
 from unmet.forecasting._daily import calibrate_days, sum_over_days
 from unmet.forecasting._day_spread import day_spread
 from unmet.forecasting._files import pack_parametric, unpack_parametric
@@ -24,10 +25,11 @@ from unmet.forecasting._grid import NO_USE, Grid, at_worst, make_grid
 from unmet.forecasting._inputs import Ahead, make_ahead
 from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
+from unmet.forecasting._memory import fit_memory, side_by_side
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
 from unmet.forecasting._network import KINDS
 from unmet.forecasting._own_panel import as_panel
-from unmet.forecasting._parametric import Parametric, fit_parametric, look_back, turns_of
+from unmet.forecasting._parametric import Parametric, fit_parametric, look_back
 from unmet.forecasting._self_check import SelfCheck
 from unmet.forecasting._spill import Neighbours, find_neighbours
 from unmet.forecasting._stage_files import (
@@ -47,7 +49,6 @@ Floats = NDArray[np.float64]
 _USUAL_TRAINING_DAYS = 14
 _TEST_ROWS = 2500  # of a panel by day or week; the highest twentieth of them is some hundred
 _PLAUSIBLE = 10.0  # times the rides seen: a bound on lost rides above it is none
-_BYTES = 300  # of memory for each row of the panel
 
 
 def fit_demand(
@@ -103,7 +104,7 @@ def fit_demand(
         they missed; see ``self_check`` of the model.
     jobs : number of threads.
     memory : bytes that the fit may take. Where they are too few for parts of it to run side by side, one runs
-        after the other.
+        after the other; where they are too few for that, it warns (`MemoryWarning`). None: no limit.
     stages : keeps finished stages, so that a fit that was killed goes on with the next.
     progress : show a progress bar. By default only in a terminal.
     cluster : a `Cluster` with a folder, whose workers do the stages that do not depend on each other
@@ -135,49 +136,48 @@ def fit_demand(
     spare = len(tested.ds) // grid.per_day - _USUAL_TRAINING_DAYS
     days = min(backtest_days or _usual_backtest(tested), max(7, spare // 7 * 7))
     kept = Stages() if stages is None else stages
-    tick = Turns()
     plan = FitPlan(grid, near, lowered, tuple(networks), days, seed, baselines, far, site)
     judged, some = plan.judged
-    at_once = max(
-        1, min(jobs, len(plan.stages), jobs if memory is None else memory // (_BYTES * grid.y.size))
-    )
-    turns = plan.stages | {"rates": turns_of(near, again=True), "lost": 2}
+    at_once = side_by_side(plan, jobs, memory)
+    threads = max(1, jobs // at_once)
+    kept.note(memory=round(fit_memory(plan) / 1e9, 3), side_by_side=at_once)
+    alone = ("levels", "rates", "lost")
+    tick = Turns(costs_of(plan, jobs, threads), alone, at_once if cluster is None else len(plan.stages))
+
+    def keep(name: str, make: Callable[[], Any], pack: Callable[..., Any], unpack: Callable[..., Any]) -> Any:
+        with tick.stage(name):
+            return kept.run(name, tick.making(name, make), pack, unpack)
 
     def run(name: str, make: Callable[[], Any] | None = None) -> Any:
-        threads = max(1, jobs // at_once) if name == "self_check" else 1
-        here = partial(plan.run, name, jobs=threads, tick=tick.of(name))
         of_check = name == "self_check"
-        pack, unpack = (pack_self_check, unpack_self_check) if of_check else (pack_backtest, unpack_backtest)
-        with tick.stage(name, turns[name]):
-            return kept.run(name, make or here, pack, unpack)
+        here = partial(plan.run, name, jobs=threads if of_check else 1, tick=tick.of(name))
+        forms = (pack_self_check, unpack_self_check) if of_check else (pack_backtest, unpack_backtest)
+        return keep(name, make or here, *forms)
 
     def run_all() -> dict[str, Any]:
         if cluster is None:
             return dict(zip(plan.stages, list(in_threads(run, plan.stages, at_once, tick.stop))))
         todo = [name for name in plan.stages if not kept.has(name)]
         tasks = stages_on(cluster, plan, todo, STAGES)
+        tick.begin(*todo)
         made = tasks.results()
         found = {name: run(name, partial(next, made)) for name in plan.stages}
         tasks.forget()
         return found
 
-    bar = progress_bar(sum(turns.values()), "Demand", "turns", shown=progress)
+    bar = progress_bar(100, "Demand", "%", shown=progress)
     with one_blas_thread(), bar as tick.bar:
         results = run_all()
         test, model = results["aware"]
         check: SelfCheck | None = results.pop("self_check", None)
         shown = test if some is None else test.of_places(some)
-        measures = _compare(judged, results | {"aware": (shown, model)}, wanted)
-        chosen = next(entry for entry in measures if entry["chosen"])["network"]
-        found = calibrate(tested, test, chosen, wanted)
-        with tick.stage("rates", turns["rates"]):
-            model = kept.run(
-                "rates",
-                lambda: fit_parametric(grid, near, start=model, tick=tick.of("rates")),
-                pack_parametric,
-                unpack_parametric,
-            )
-        with tick.stage("lost", turns["lost"]):
+        with tick.stage("levels"):
+            measures = _compare(judged, results | {"aware": (shown, model)}, wanted)
+            chosen = next(entry for entry in measures if entry["chosen"])["network"]
+            found = calibrate(tested, test, chosen, wanted)
+        rates = partial(fit_parametric, grid, near, start=model, tick=tick.of("rates"))
+        model = keep("rates", rates, pack_parametric, unpack_parametric)
+        with tick.stage("lost"):
             began, busy = time.monotonic(), cpu_seconds()
             last = tick.of("lost")
             given = (grid, near, test, model, chosen, found, wanted, seed, check, last, far, site)

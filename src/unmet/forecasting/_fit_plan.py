@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,6 @@ from unmet.forecasting._around import Site
 from unmet.forecasting._backtest import backtest
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Ahead
-from unmet.forecasting._parametric import turns_of
 from unmet.forecasting._self_check import check_itself
 from unmet.forecasting._spill import Neighbours
 from unmet.runs import Cluster, Keep, KeptTasks, Task, keep_nothing, one_blas_thread
@@ -69,20 +68,18 @@ class FitPlan:
         return grid.of_places(some), some
 
     @cached_property
-    def stages(self) -> dict[str, int]:
-        """The names of the stages, and the turns that each takes."""
-        weeks = -(-self.days // 7)
-        again = 2 * weeks - 2 + weeks  # turns of the weeks after the first, and a forecast of each
-        found = {"aware": turns_of(self.near) + again + len(self.networks)}
+    def stages(self) -> tuple[str, ...]:
+        """The names of the stages."""
+        found = ["aware"]
         if self.lowered is not None:
-            found["self_check"] = turns_of(None)
+            found.append("self_check")
         if self.baselines:
             judged = self.judged[0]
             seen = judged.known & ~judged.censored
-            found["unaware"] = turns_of(None) + again + 1
+            found.append("unaware")
             if seen[:, : len(self.tested.ds) - self.days * self.grid.per_day].sum() >= _LEAST_SEEN:
-                found["dropped"] = turns_of(None) + again + 1  # else it would have nothing to learn from
-        return found
+                found.append("dropped")  # else it would have nothing to learn from
+        return tuple(found)
 
     def run(
         self,
@@ -99,11 +96,16 @@ class FitPlan:
         if stage == "aware":
             given = (self.tested, self.near, self.networks, self.days, self.seed)
             return backtest(*given, ahead=self.ahead, site=self.site, tick=tick, keep=keep)
-        least = ("linear" if "linear" in self.networks else self.networks[0],)
+        least = (network_of_baselines(self.networks),)
         judged, some = self.judged
         site = self.site if self.site is None or some is None else self.site.of_places(some)
         given = (_blinded(judged, stage), None, least, self.days, self.seed)
         return backtest(*given, use="seen", ahead=self.ahead, site=site, tick=tick, keep=keep)
+
+
+def network_of_baselines(networks: Sequence[str]) -> str:
+    """Return the one kind of network that baselines are fitted with: the cheapest, if it is asked for."""
+    return "linear" if "linear" in networks else networks[0]
 
 
 def stages_on(cluster: Cluster, plan: FitPlan, stages: Iterable[str], says: Mapping[str, str]) -> KeptTasks:

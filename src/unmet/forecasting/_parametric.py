@@ -63,9 +63,9 @@ class Past:
     went: Floats
 
 
-def turns_of(near: Neighbours | None, *, again: bool = False) -> int:
-    """Return the turns that `fit_parametric` takes."""
-    return _TURNS_AGAIN if again else _TURNS if near is None else _TURNS_WITH_SPILL
+def turns_of(spill: bool, *, again: bool = False) -> int:
+    """Return the turns that `fit_parametric` takes, with people who walk or without."""
+    return _TURNS_AGAIN if again else _TURNS_WITH_SPILL if spill else _TURNS
 
 
 def fit_parametric(
@@ -88,9 +88,9 @@ def fit_parametric(
     columns = terms.matrix(calendar, grid.covariates)
     if start is None or start.rates.slope.shape != (columns.shape[1],):
         rates = keep("start", partial(_start, grid, columns))
-        model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), turns_of(near)
+        model, turns = Parametric(rates, Shocks(0.25, 0.0), STEADY, NONE, terms), turns_of(near is not None)
     else:
-        model, turns = replace(start, terms=terms), turns_of(near, again=True)
+        model, turns = replace(start, terms=terms), turns_of(near is not None, again=True)
     for turn in range(turns):
         model = keep(f"turn {turn}", partial(_turn, model, grid, near, turn, turns))
         tick()

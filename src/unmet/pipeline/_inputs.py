@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmet.pipeline._options import pairs_of, paths_of, seconds_of
+from unmet.pipeline._options import MEMORY, pairs_of, paths_of, seconds_of
 from unmet.pipeline._watching import Watching
 from unmet.tables import columns_of
 
@@ -44,7 +44,7 @@ class PanelInputs:
     weather_keep: dict[str, str] | None = None
     max_gap: str | None = None
     max_reject_share: float = 0.01
-    memory: str = "1GB"
+    memory: str = MEMORY
 
     @classmethod
     def among(cls, options: Mapping[str, Any]) -> PanelInputs:
@@ -65,6 +65,8 @@ class PanelInputs:
             given["weather"] = Path(given["weather"])
         if given.get("hubs") is not None:
             given["hubs"] = str(given["hubs"])
+        if given.get("memory") is None:
+            given["memory"] = MEMORY
         if not given["trips"]:
             raise ValueError("trips must name at least one file or folder")
         if given.get("hubs") is not None and given.get("cells") is not None:

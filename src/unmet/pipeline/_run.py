@@ -57,7 +57,7 @@ def run(
     weather_keep: Pairs | None = None,
     max_gap: str | None = None,
     max_reject_share: float = 0.01,
-    memory: str = "1GB",
+    memory: str | None = None,
     covariates: str | os.PathLike[str] | None = None,
     horizon: int | None = None,
     network: str | Sequence[str] | None = None,
@@ -87,7 +87,7 @@ def run(
     trips : trip files or folders, any known layout.
     panel : instead of trips: a panel file, or a table of your own, a frame or a CSV or Parquet file in long
         format (see `unmet.forecasting.as_panel`). Of the options that read trips it takes `stations`,
-        `zone`, `times` and `columns`. There is no plan if the table has no stock.
+        `zone`, `times`, `columns` and `memory`. There is no plan if the table has no stock.
     status : status feed: GBFS files, a folder of them, or a CSV of events. Without it, stock is inferred.
     stations : station_information or a table of stations.
     zone : local time zone, for instance "America/New_York".
@@ -108,8 +108,9 @@ def run(
     weather, weather_keep : add weather by local day or hour; keep only rows with these values.
     max_gap : treat stock as unknown after this long without a record, such as "2 hours".
     max_reject_share : stop if a larger share of the rows is rejected.
-    memory : memory limit of the database; parts of the fit run side by side as far as it allows. Fewer than
-        300 bytes for each place and period (6 GB for a year of New York) do not suffice for the fit.
+    memory : such as "4GB"; limit of the database, and parts of the fit run side by side as far as it allows.
+        The fit cannot go below .5 GB and 300 bytes for each place and period (7 GB for a year of New York);
+        it warns where that is more. None: 1 GB, without that warning.
     covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
         none.
     horizon : periods to forecast. None: a week of hours, 28 days, or 13 weeks.
@@ -184,9 +185,8 @@ def run(
     return found
 
 
-_OF_TRIPS = tuple(
-    name for name in PanelInputs.__dataclass_fields__ if name not in ("stations", "zone", "times", "columns")
-)
+_OF_BOTH = ("stations", "zone", "times", "columns", "max_reject_share", "memory")
+_OF_TRIPS = tuple(name for name in PanelInputs.__dataclass_fields__ if name not in _OF_BOTH)
 
 
 def _run_panel(options: dict[str, Any]) -> Run:
@@ -194,13 +194,13 @@ def _run_panel(options: dict[str, Any]) -> Run:
     usual = signature(run).parameters
     options["min_duration"] = seconds_of(options["min_duration"], "min_duration")
     for name in _OF_TRIPS:
-        if name in usual and name != "max_reject_share" and options[name] not in (None, usual[name].default):
+        if name in usual and options[name] not in (None, usual[name].default):
             raise ValueError(f"{name}= goes with trips=, not with panel=: leave it out")
     output, known = options["output"], options["covariates"]
     planning = {name: options[name] for name in ("fleet", "cost_lost", "cost_idle", "free", "max_move")}
     check_plan(**planning)
     names = ("columns", "zone", "times", "noun", "stations", "network", "self_check", "seed", "jobs")
-    more = ("max_reject_share", "replace", "progress", "backend", "cluster")
+    more = ("max_reject_share", "memory", "replace", "progress", "backend", "cluster")
     found = fit(options["panel"], output=output, **{name: options[name] for name in (*names, *more)})
     forecast(found, horizon=options["horizon"], covariates=known)
     why = (found.account or {}).get("panel", {}).get("no_plan")
@@ -255,7 +255,7 @@ def fit(
     self_check: bool = True,
     seed: int = 0,
     max_reject_share: float = 0.01,
-    memory: str = "1GB",
+    memory: str | None = None,
     jobs: int = -1,
     replace: bool = False,
     progress: bool | None = None,

@@ -27,7 +27,7 @@ class Stages:
     ----------
     folder : where to keep them; None keeps nothing.
     made_from : what decides the results. Stages that were made from something else are done again.
-    log : told the cost of each stage.
+    log : told the cost of each stage, and what `note` is given.
     """
 
     def __init__(
@@ -68,6 +68,11 @@ class Stages:
         """Log the cost of a stage that began at these moments of the clock and of the CPU."""
         if self._log is not None:
             self._log(stage=name, **cost_since(began, busy))
+
+    def note(self, **fields: Any) -> None:
+        """Log what is known before the first stage begins."""
+        if self._log is not None:
+            self._log(**fields)
 
     def clear(self) -> None:
         """Forget all stages: the step is done."""
