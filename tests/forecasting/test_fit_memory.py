@@ -18,6 +18,9 @@ def plan_of(places: int, days: int) -> SimpleNamespace:
     return SimpleNamespace(grid=grid, days=28, stages=("aware", "self_check", "unaware", "dropped"))
 
 
+_SIZES = [(250, 90), (250, 365), (2200, 365)]
+
+
 @pytest.mark.parametrize(
     ("places", "days", "measured"),  # GB of a process that fits one stage after the other
     [(60, 60, 0.525), (120, 180, 0.687), (250, 90, 0.766), (250, 365, 1.349), (2200, 365, 6.5)],
@@ -32,6 +35,12 @@ def test_it_is_what_was_measured(places, days, measured):
 )
 def test_stages_run_side_by_side_as_memory_allows(jobs, memory, stages):
     assert side_by_side(plan_of(250, 90), jobs, memory) == stages
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_nobody_says_how_much_stages_share_a_gigabyte_beside_the_first():
+    stages = {(places, days): side_by_side(plan_of(places, days), 8, None) for places, days in _SIZES}
+    assert stages == {(250, 90): 4, (250, 365): 2, (2200, 365): 1}
 
 
 def test_too_little_for_one_stage_is_told_with_rows_and_remedy():

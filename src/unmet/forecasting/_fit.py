@@ -104,7 +104,8 @@ def fit_demand(
         they missed; see ``self_check`` of the model.
     jobs : number of threads.
     memory : bytes that the fit may take. Where they are too few for parts of it to run side by side, one runs
-        after the other; where they are too few for that, it warns (`MemoryWarning`). None: no limit.
+        after the other; where they are too few for that, it warns (`MemoryWarning`). None: what
+        one needs, and a gigabyte for others beside it.
     stages : keeps finished stages, so that a fit that was killed goes on with the next.
     progress : show a progress bar. By default only in a terminal.
     cluster : a `Cluster` with a folder, whose workers do the stages that do not depend on each other

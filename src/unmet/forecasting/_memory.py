@@ -12,6 +12,7 @@ from unmet.forecasting._fit_plan import FitPlan
 # backtest; and .15 more at 250 × 90 for a second stage beside the first.
 _PROGRAM = 470_000_000
 _ROW, _BACKTEST_ROW, _FURTHER_ROW = 300, 800, 300
+_USUAL = 1_000_000_000
 
 
 class MemoryWarning(UserWarning):
@@ -25,11 +26,14 @@ def fit_memory(plan: FitPlan) -> int:
 
 
 def side_by_side(plan: FitPlan, jobs: int, memory: int | None) -> int:
-    """Return how many stages run at once in `memory` bytes; warn if that is too little for one of them."""
+    """Return how many stages run at once in `memory` bytes; warn if that is too little for one of them.
+
+    None, where nobody said how much: those that a gigabyte holds beside the first.
+    """
     most = min(jobs, len(plan.stages))
-    if memory is None:
-        return most
     least = fit_memory(plan)
+    if memory is None:
+        memory = least + _USUAL
     if memory < least:
         _warn(plan, least, memory)
         return 1

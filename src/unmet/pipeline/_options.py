@@ -13,7 +13,7 @@ from unmet.tables import Pairs
 COST_LOST, COST_IDLE = 1.0, 0.1  # of a lost ride, and of a vehicle that stands idle for a day
 MOST_VEHICLES = 1_000_000
 MAX_MOVE = 20.0  # km that a van drives for one move
-MEMORY = "1GB"  # that the database takes, and parts of a fit side by side, where nobody says how much
+MEMORY = "1GB"  # that the database takes where nobody says how much
 NETWORKS = ("linear", "mlp", "lstm", "graph", "grid")
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -110,7 +110,7 @@ def run(
     max_reject_share : stop if a larger share of the rows is rejected.
     memory : such as "4GB"; limit of the database, and parts of the fit run side by side as far as it allows.
         The fit cannot go below .5 GB and 300 bytes for each place and period (7 GB for a year of New York);
-        it warns where that is more. None: 1 GB, without that warning.
+        it warns where that is more. None: 1 GB for the database, and for parts of the fit beside the first.
     covariates : file of what is known ahead, such as a weather forecast, by local day or hour; holidays need
         none.
     horizon : periods to forecast. None: a week of hours, 28 days, or 13 weeks.

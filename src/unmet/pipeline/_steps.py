@@ -6,14 +6,13 @@ Each reads files of the steps before it and is kept by `unmet.runs.Steps` until 
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmet.calendar import step_of
 from unmet.pipeline._account import account_of
 from unmet.pipeline._inputs import PanelInputs, built_panel
-from unmet.pipeline._options import MEMORY, bytes_of
+from unmet.pipeline._options import bytes_of
 from unmet.pipeline._watching import Watching
 from unmet.results import FILES, Run, outputs_of, write_file, write_map
 from unmet.runs import Cluster, Steps
@@ -107,35 +106,31 @@ def fit_step(
 ) -> bool:
     """Fit demand to the panel: model, backtest, calibration, comparison of models, self-check, lost rides.
 
-    Each stage of the fit is kept until all are done, so that a kill loses only the one under way. Without
-    `memory` the usual limit holds, and nobody is warned about a limit that nobody set.
+    Each stage of the fit is kept until all are done, so that a kill loses only the one under way.
     """
     folder, run = steps.folder, Run(steps.folder)
-    allowed = bytes_of(MEMORY if memory is None else memory)
+    allowed = None if memory is None else bytes_of(memory)
     (panel,) = run.need("panel")
     stations = [folder / "stations.parquet"] if run.has("stations") else []
     lowered = [folder / "lowered.parquet"] if self_check and run.has("lowered") else []
 
     def make() -> None:
-        from unmet.forecasting import MemoryWarning, fit_demand
+        from unmet.forecasting import fit_demand
 
         places = run.columns("stations") if stations else None
-        with warnings.catch_warnings():
-            if memory is None:
-                warnings.simplefilter("ignore", MemoryWarning)
-            model = fit_demand(
-                panel,
-                stations=places,
-                networks=networks,
-                seed=seed,
-                never_available="keep",
-                lowered=lowered[0] if lowered else None,
-                jobs=jobs,
-                memory=allowed,
-                stages=steps.stages(),
-                progress=progress,
-                cluster=cluster,
-            )
+        model = fit_demand(
+            panel,
+            stations=places,
+            networks=networks,
+            seed=seed,
+            never_available="keep",
+            lowered=lowered[0] if lowered else None,
+            jobs=jobs,
+            memory=allowed,
+            stages=steps.stages(),
+            progress=progress,
+            cluster=cluster,
+        )
         model.save(folder / "model")
         totals = model.lost_total()
         about = {"zone": model.zone, "by": model.by}
