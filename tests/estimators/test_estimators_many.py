@@ -1,5 +1,6 @@
 """Fitting many problems at once: bit for bit what fitting them one by one gives."""
 
+import gc
 import time
 
 import numpy as np
@@ -251,3 +252,24 @@ def test_rows_that_are_not_read_yet_are_asked_for():
     ):
         with pytest.raises(ValueError, match=words):
             CensoredQuantileRegressor(max_epochs=2).fit(X, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("setting", [(700, 10, 10), (50_000, 5, 5), (0, 10, 10)])
+def test_garbage_is_looked_for_as_before_once_fits_are_done(setting):
+    """While they run less often, unless the caller wants that anyway."""
+    before, during = gc.get_threshold(), []
+    X = np.random.default_rng(0).normal(size=(30, 1))
+
+    def problems():
+        during.append(gc.get_threshold())
+        yield {"X": X, "y": X[:, 0]}
+        raise KeyError("no more")
+
+    gc.set_threshold(*setting)
+    try:
+        with pytest.raises(KeyError, match="no more"):
+            fit_many(BASE, problems())
+        assert gc.get_threshold() == setting
+        assert during == [(20_000, 10, 10) if setting[0] == 700 else setting]
+    finally:
+        gc.set_threshold(*before)

@@ -53,7 +53,10 @@ def fit_many(
     list
         Fitted copies of the estimator, in the order of the problems.
     """
-    found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress, cluster=cluster))
+    from unmet.runs import collect_seldom
+
+    with collect_seldom():
+        found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress, cluster=cluster))
     return [found[index] for index in range(len(found))]
 
 

@@ -11,6 +11,7 @@ from unmet.runs._cluster_work import ClusterLostError, Task
 from unmet.runs._compile_cache import enable_compile_cache
 from unmet.runs._extras import MissingExtraError, naming_extras
 from unmet.runs._forked import refuse_fork
+from unmet.runs._garbage import collect_seldom
 from unmet.runs._kept_tasks import Keep, KeptTasks, keep_nothing, keep_within
 from unmet.runs._lock import FolderInUseError, FolderLock
 from unmet.runs._model_folder import ModelFileError, load_model, save_model
@@ -62,6 +63,7 @@ __all__ = [
     "check_shape",
     "checksum",
     "code_version",
+    "collect_seldom",
     "connected",
     "cpu_seconds",
     "enable_compile_cache",
