@@ -159,14 +159,17 @@ def _chunks(source: _Source, total: int | None, processes: int) -> Iterator[list
 
 def _fit_chunk(task: "Task") -> "Parcel":
     """Fit the problems of a task. Return only what differs from the common estimator."""
+    from unmet.runs import collect_seldom
+
     estimator, problems, parcels = task
     common = estimator.get_params(deep=False)
     nothing = object()
     results = []
-    for index, fitted in _fit_here(estimator, problems.open(copy=False)):
-        state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
-        results.append((index, state))
-    return parcels.pack(results)
+    with collect_seldom():
+        for index, fitted in _fit_here(estimator, problems.open(copy=False)):
+            state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
+            results.append((index, state))
+        return parcels.pack(results)
 
 
 def _fit_here(
