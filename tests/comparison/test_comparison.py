@@ -217,6 +217,21 @@ def test_the_lowest_loss_stands_if_the_log_score_rejects_all_simpler_ones():
     assert recommend(lines, scores(**{"MLP": 1.0, "Kaplan–Meier": 1.5}))[0] == "MLP"
 
 
+def test_a_weighted_loss_does_not_overrule_the_log_score():
+    lines = [line("ipcw", 0.40, 0.0, 0.0), line("MLP", 0.5, 0.1, 0.02), line("Tobit", 0.6, 0.2, 0.02)]
+    found = scores(ipcw=2.0, MLP=1.0, Tobit=1.5)
+    assert recommend(lines, found)[0] == "ipcw"
+    name, words = recommend(lines, found, weighted=True)
+    assert name == "MLP"
+    assert words.endswith(
+        " ipcw has a lower loss, 0.400, but a worse log score, by 1.00 (standard error 0): the weights of "
+        "the loss are wrong if cuts follow the columns."
+    )
+    # A method that leaves quantiles open rejects none.
+    lines[1] = line("MLP", 0.5, 0.1, 0.02, "quantiles above 0.8 are lost")
+    assert recommend(lines, scores(ipcw=1.2, MLP=1.0, Tobit=1.5), weighted=True)[0] == "ipcw"
+
+
 def test_losses_that_differ_look_different():
     assert pair(1.0512, 1.0468) == ("1.0512", "1.0468")
     assert pair(12345.6, 12345.6) == ("12,346", "12,346")

@@ -161,9 +161,8 @@ def compare(
     if not found:
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
     lines = make_lines(found, "right" if "lower" in told else side)
-    name, sentence = recommend(
-        lines, found, None if methods is None else len({*left_out, *(method.name for method in chosen)})
-    )
+    asked = None if methods is None else len({*left_out, *(method.name for method in chosen)})
+    name, sentence = recommend(lines, found, asked, weighted=observed.kind == "flags")
     used_one = next(method for method in chosen if method.name == name)
     cautions = side_caution(observed)
     if skewed:

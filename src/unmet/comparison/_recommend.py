@@ -1,6 +1,7 @@
 """From measures to one line per method, and the choice among them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,15 +47,30 @@ def _difference(one: Any, other: Any) -> tuple[float, float]:
 
 
 def recommend(
-    lines: Sequence[Line], found: Mapping[Method, tuple[Measures, float, str]], asked: int | None = None
+    lines: Sequence[Line],
+    found: Mapping[Method, tuple[Measures, float, str]],
+    asked: int | None = None,
+    *,
+    weighted: bool = False,
 ) -> tuple[str, str]:
     """Return the name of the method to use, and the sentence that says so.
 
     It is the simplest method within one standard error of the lowest loss, without those of them that leave
     quantiles open or that the log score rejects in favour of another of them. `asked` is the number of
-    methods that the caller named.
+    methods that the caller named. A loss that is `weighted` by the chance not to be cut off is wrong where
+    cuts follow the columns, and a method that minimises it is right in its own eyes. The log score is not,
+    so it rejects first, whatever the loss.
     """
     scores = {method.name: measures.log_scores for method, (measures, _, _) in found.items()}
+    lowest, lines, passed = lines[0], _trusted(lines, found, scores) if weighted else lines, ""
+    if lowest.method != lines[0].method:
+        above, error = _difference(scores[lowest.method], scores[lines[0].method])
+        passed = (
+            f" {lowest.method} has a lower loss, {number(lowest.loss)}, but a worse log score, by "
+            f"{number(above)} (standard error {number(error)}): the weights of the loss are wrong if cuts "
+            "follow the columns."
+        )
+    low = "lowest that the log score does not reject" if passed else "lowest"
     close = [line for line in lines if line.above_best <= line.error]
     whole = [line for line in close if not line.note] or close
     rejected = _rejected([line.method for line in whole], scores)
@@ -78,7 +94,7 @@ def recommend(
     if chosen is not best:
         one, other = pair(chosen.loss, best.loss)
         words += (
-            f"its loss {one} is within one standard error ({number(chosen.error)}) of the lowest, {other} of "
+            f"its loss {one} is within one standard error ({number(chosen.error)}) of the {low}, {other} of "
             f"{best.method}, and it is the simplest such method{_unrejected(simpler)}"
         )
     elif len(close) > 1:
@@ -88,14 +104,29 @@ def recommend(
         )
     elif others:
         words += (
-            f"its loss {number(best.loss)} is the lowest, {number(others[0].above_best)} below "
+            f"its loss {number(best.loss)} is the {low}, {number(others[0].above_best)} below "
             f"{others[0].method} (standard error {number(others[0].error)})"
         )
     else:
         words += {None: "no other method applies", 1: "you asked for no other method"}.get(
             asked, "no other method that you asked for applies"
         )
-    return chosen.method, words + but + "." + _second_opinion(chosen, scores)
+    return chosen.method, words + but + "." + passed + _second_opinion(chosen, scores)
+
+
+def _trusted(
+    lines: Sequence[Line],
+    found: Mapping[Method, tuple[Measures, float, str]],
+    scores: Mapping[str, Any],
+) -> list[Line]:
+    """Return the methods whose log score is within two standard errors of the best, from the lowest loss."""
+    losses = {method.name: measures.losses for method, (measures, _, _) in found.items()}
+    judges = [line.method for line in lines if not line.note] or [line.method for line in lines]
+    best = min(judges, key=lambda name: float(scores[name].mean()))
+    worse = {line.method: _difference(scores[line.method], scores[best]) for line in lines}
+    kept = [line for line in lines if worse[line.method][0] <= 2 * worse[line.method][1]]
+    above = [_difference(losses[line.method], losses[kept[0].method]) for line in kept]
+    return [replace(line, above_best=gap, error=error) for line, (gap, error) in zip(kept, above)]
 
 
 def _unrejected(simpler: Sequence[str]) -> str:
