@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from unmet import CensoredQuantileRegressor, TobitRegressor, fit_many, iter_fit_many
 from unmet.estimators import _many
+from unmet.runs import collect_seldom
 
 BASE = CensoredQuantileRegressor(head="free", max_epochs=12, hidden=(8,), units=4, random_state=5)
 
@@ -273,3 +274,14 @@ def test_garbage_is_looked_for_as_before_once_fits_are_done(setting):
         assert during == [(20_000, 10, 10) if setting[0] == 700 else setting]
     finally:
         gc.set_threshold(*before)
+
+
+def test_threads_that_overlap_leave_the_setting_of_before():
+    before = gc.get_threshold()
+    first, second = collect_seldom(), collect_seldom()
+    for one in (first, second):
+        one.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] == 20_000
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
