@@ -21,7 +21,8 @@ class StayingUncensored:
         seen, same = y[~censored], weights[~censored]
         # a value that is seen at a point is no longer there when rows are cut off at it
         there -= _at_least(seen, same, self.points) - _at_least(seen, same, np.nextafter(self.points, np.inf))
-        self.after = np.maximum(np.cumprod(1.0 - np.minimum(cut / there, 1.0)), 0.0)
+        share = np.divide(cut, there, out=np.ones(len(cut)), where=there > 0)  # rounding may leave no row
+        self.after = np.maximum(np.cumprod(1.0 - np.minimum(share, 1.0)), 0.0)
 
     def at(self, times: Floats) -> Floats:
         """Ĝ(t)."""

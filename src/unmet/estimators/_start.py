@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 _STEPS, _HALVINGS = 50, 30
 _ENOUGH = 1e-8  # gain of a step, in nats per row, after which nothing changes any more
+_MOST = 50.0  # of the logarithm of a hazard, where rounding of far values would overflow
 # Beyond these, in units of what was seen, rows say too little: training starts from what was seen.
 _FARTHEST, _NARROWEST = 100.0, 0.01
 
@@ -30,7 +31,7 @@ def latent_start(y: Floats, hidden: NDArray[np.bool_], weight: Floats) -> tuple[
     now = gain(a, t)
     for _ in range(_STEPS):
         z, u = t * seen - a, t * y[hidden] - a
-        hazard = np.exp(-0.5 * np.square(u) - log_ndtr(-u)) / np.sqrt(2 * np.pi)
+        hazard = np.exp(np.minimum(-0.5 * np.square(u) - log_ndtr(-u), _MOST)) / np.sqrt(2 * np.pi)
         bend = rest * hazard * (hazard - u)
         mixed = (share * seen).sum() + (bend * y[hidden]).sum()
         corner = (share * (np.square(seen) + t**-2)).sum() + (bend * np.square(y[hidden])).sum()

@@ -130,7 +130,7 @@ def _share_told(found: Distribution, times: float) -> float:
     variance = np.square(survival) * np.cumsum(np.where(inner, terms, 0.0))
     inner &= variance > 0
     if not inner.any():
-        return 1.0
+        return 0.0
     apart = float(np.mean(np.square(found.reached - found.points)[inner] / variance[inner]))
     return min(1.0, max(0.0, (apart - _BY_NOISE) / (_BEYOND_NOISE - _BY_NOISE)))
 

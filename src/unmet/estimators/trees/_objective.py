@@ -96,4 +96,11 @@ def censored_objective(
 def _weights(data: Any, rows: int) -> Floats:
     """Return the row weights of training data of LightGBM or XGBoost, which say "none" in different ways."""
     given = data.get_weight() if hasattr(data, "get_weight") else None
-    return np.ones(rows) if given is None or not len(given) else np.asarray(given, np.float64)
+    if given is None or not len(given):
+        return np.ones(rows)
+    weights = np.asarray(given, np.float64)
+    if len(weights) != rows or not weights.sum() > 0:
+        raise ValueError(
+            f"the data must have {rows:,} weights, as the objective has rows, and not only zeros"
+        )
+    return weights
