@@ -1,5 +1,7 @@
 """The comparison as a whole: which methods apply, which one wins, what is kept, what is refused."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from unmet.censoring import observe
 from unmet.comparison import METHODS, Comparison, Line, why_not
 from unmet.comparison import _compare as module
 from unmet.comparison._comparison import number, pair
+from unmet.comparison._folds import Task, predict_held
 from unmet.comparison._measures import Measures
 from unmet.comparison._methods import Method
 from unmet.comparison._recommend import recommend
@@ -251,6 +254,20 @@ def test_a_comparison_prints_in_a_few_lines():
 def test_a_method_that_leaves_quantiles_open_yields_to_one_that_does_not():
     lines = [line("MLP", 0.40, 0.0, 0.0), line("Portnoy", 0.40, 0.0, 0.0, "quantiles above 0.8 are lost")]
     assert recommend(lines, scores(MLP=1.0, Portnoy=1.0))[0] == "MLP"
+
+
+def test_a_fit_that_warns_of_itself_is_noted(monkeypatch):
+    class Wandering:
+        def fit(self, X, **told):
+            warnings.warn("the chains have not settled: largest R̂ 1.16", UserWarning, stacklevel=2)
+
+        def predict_quantiles(self, X, levels):
+            return np.zeros((len(X), len(levels)))
+
+    monkeypatch.setattr(Method, "make", lambda *_: Wandering())
+    told = {"y": np.zeros(4), "censored": np.zeros(4, bool)}
+    held = predict_held(Task(Method("X", "X"), np.zeros((4, 1)), told, np.arange(4) > 2, (0.5,), "right", 0))
+    assert held.warning == "the chains have not settled"
 
 
 def test_a_clear_second_opinion_is_told():

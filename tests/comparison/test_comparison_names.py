@@ -14,6 +14,7 @@ def test_all_methods_can_be_named_in_one_list():
     every = [method.name for method in METHODS]
     assert method_names(",".join(every)) == every
     assert method_names(", ".join(name.upper().replace("–", "-") for name in every)) == every
+    assert method_names("; ".join(every)) == every  # as the help lists them
     assert method_names(every) == every
 
 

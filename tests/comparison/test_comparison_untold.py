@@ -104,6 +104,7 @@ def test_flags_of_small_values_come_with_their_side():
     (note,) = untold_censoring({"nondetect": low.astype(float)}, {"y": y}, "right")
     assert "give event='nondetect' if" in note
     assert "or censored='nondetect' and side='left' if" in note
+    assert len(untold_censoring({"nd": low.astype(float)}, {"y": y}, "right")) == 1
     (note,) = untold_censoring({"event": (~low).astype(float)}, {"y": y}, "right")
     assert "give event='event' and side='left' if" in note
     assert "or censored='event' if" in note

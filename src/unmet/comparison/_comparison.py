@@ -21,7 +21,7 @@ class Line:
     km_distance : distance of the mean predicted distribution from Kaplan–Meier's, root mean square.
     crossings : neighbouring quantiles in the wrong order.
     seconds : CPU time of a fit, median over folds.
-    note : what the method leaves open.
+    note : what the method leaves open, or why its fit is not to be trusted.
     """
 
     method: str

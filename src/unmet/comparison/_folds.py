@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from unmet.comparison._methods import Floats, Method
 
+# What a fit warns of that speaks against its method: quantiles that it leaves open, chains that have not met.
+_UNSURE = ("not identified", "have not settled", "hardly tell")
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -59,7 +62,7 @@ def predict_held(task: Task) -> Held:
             found = predict_reached(model, task.X[task.held], task.levels)
         except ValueError as error:
             return Held(nothing, 0.0, failure=str(error))
-    lost = [str(one.message) for one in told if "not identified" in str(one.message)]
+    lost = [str(one.message) for one in told if any(sign in str(one.message) for sign in _UNSURE)]
     return Held(found, seconds, re.split(", because|, too few|:", lost[0])[0] if lost else "")
 
 

@@ -53,7 +53,7 @@ def method_names(asked: str | Sequence[str]) -> list[str]:
     """Return the names of methods as `METHODS` has them, or say which one there is not."""
     known = [method.name for method in METHODS]
     if isinstance(asked, str):
-        asked = split_names(asked, known, plain_name)
+        asked = [name for part in asked.split(";") for name in split_names(part, known, plain_name)]
     names = {plain_name(name): name for name in known}
     for name in asked:
         if plain_name(name) not in names:

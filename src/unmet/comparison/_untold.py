@@ -18,6 +18,7 @@ _LEAST_PAIRS = 0.9
 _FLAG_NAMES = {
     *("event", "events", "status", "death", "dead", "died"),
     *("cens", "censor", "censored", "censoring", "uncensored", "nondetect", "nondetects", "nondetected"),
+    *("nd", "bdl", "bql", "lod"),
 }
 
 
