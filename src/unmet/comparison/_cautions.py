@@ -70,7 +70,8 @@ def close_call(lines: Sequence[Line], chosen: str) -> list[str]:
         return []
     more = f" and {len(near) - _MOST_NEAR} more" if len(near) > _MOST_NEAR else ""
     names = "; ".join(near[:_MOST_NEAR])
-    return [f"A close call: other folds, by another seed, may prefer one of {names}{more}."]
+    which = "one of " if near[1:] else ""
+    return [f"A close call: other folds, by another seed, may prefer {which}{names}{more}."]
 
 
 def _beyond(beyond: NDArray[np.bool_], levels: Sequence[float], where: str) -> list[str]:

@@ -20,7 +20,7 @@ from unmet.comparison._measures import LOSS_NAMES, measure
 from unmet.comparison._methods import LEVELS, METHODS, Method, why_not
 from unmet.comparison._names import method_names, no_column
 from unmet.comparison._paste import Used, fit_code
-from unmet.comparison._recommend import make_lines, recommend
+from unmet.comparison._recommend import make_lines, recommend, trusted
 from unmet.comparison._target import choose_rows, read_target
 from unmet.comparison._untold import untold_censoring
 
@@ -162,12 +162,15 @@ def compare(
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
     lines = make_lines(found, "right" if "lower" in told else side)
     asked = None if methods is None else len({*left_out, *(method.name for method in chosen)})
-    name, sentence = recommend(lines, found, asked, weighted=observed.kind == "flags")
+    weighted = observed.kind == "flags"
+    name, sentence = recommend(lines, found, asked, weighted=weighted)
     used_one = next(method for method in chosen if method.name == name)
     cautions = side_caution(observed)
     if skewed:
         cautions.append(logarithm_caution(used_one, quantiles_of[name], logarithm_words(told)))
-    cautions += beyond_cautions(observed, quantiles_of[name], levels) + close_call(lines, name)
+    cautions += beyond_cautions(observed, quantiles_of[name], levels) + close_call(
+        trusted(lines, found) if weighted else lines, name
+    )
     compared = Used(X, source, given, all_told, side, kept, table.made_from, int(random_state))
     return Comparison(
         lines,

@@ -62,7 +62,7 @@ def recommend(
     so it rejects first, whatever the loss.
     """
     scores = {method.name: measures.log_scores for method, (measures, _, _) in found.items()}
-    lowest, lines, passed = lines[0], _trusted(lines, found, scores) if weighted else lines, ""
+    lowest, lines, passed = lines[0], trusted(lines, found) if weighted else lines, ""
     if lowest.method != lines[0].method:
         above, error = _difference(scores[lowest.method], scores[lines[0].method])
         passed = (
@@ -114,13 +114,10 @@ def recommend(
     return chosen.method, words + but + "." + passed + _second_opinion(chosen, scores)
 
 
-def _trusted(
-    lines: Sequence[Line],
-    found: Mapping[Method, tuple[Measures, float, str]],
-    scores: Mapping[str, Any],
-) -> list[Line]:
+def trusted(lines: Sequence[Line], found: Mapping[Method, tuple[Measures, float, str]]) -> Sequence[Line]:
     """Return the methods whose log score is within two standard errors of the best, from the lowest loss."""
     losses = {method.name: measures.losses for method, (measures, _, _) in found.items()}
+    scores = {method.name: measures.log_scores for method, (measures, _, _) in found.items()}
     judges = [line.method for line in lines if not line.note] or [line.method for line in lines]
     best = min(judges, key=lambda name: float(scores[name].mean()))
     worse = {line.method: _difference(scores[line.method], scores[best]) for line in lines}
