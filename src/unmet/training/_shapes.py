@@ -6,7 +6,7 @@ everywhere, and its result is the same to the bit.
 
 # Activations, in floats, that all slots hold together: about half an L2 cache, found by timing.
 _ACTIVATIONS_IN_FLIGHT = 2**18
-_MOST_SLOTS = 64  # the rows of more would leave the cache
+_MOST_SLOTS = 32  # the rows of more would leave the cache
 
 
 def padded_rows(rows: int) -> int:
