@@ -55,7 +55,8 @@ def fit_many(
     """
     from unmet.runs import collect_seldom
 
-    with collect_seldom():
+    # Beside workers, rounds of collection cost less than the memory that they free.
+    with collect_seldom() if n_jobs == 1 and cluster is None else nullcontext():
         found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress, cluster=cluster))
     return [found[index] for index in range(len(found))]
 
@@ -159,17 +160,14 @@ def _chunks(source: _Source, total: int | None, processes: int) -> Iterator[list
 
 def _fit_chunk(task: "Task") -> "Parcel":
     """Fit the problems of a task. Return only what differs from the common estimator."""
-    from unmet.runs import collect_seldom
-
     estimator, problems, parcels = task
     common = estimator.get_params(deep=False)
     nothing = object()
     results = []
-    with collect_seldom():
-        for index, fitted in _fit_here(estimator, problems.open(copy=False)):
-            state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
-            results.append((index, state))
-        return parcels.pack(results)
+    for index, fitted in _fit_here(estimator, problems.open(copy=False)):
+        state = {k: v for k, v in vars(fitted).items() if common.get(k, nothing) is not v}
+        results.append((index, state))
+    return parcels.pack(results)
 
 
 def _fit_here(
