@@ -55,7 +55,7 @@ def fit_many(
     """
     from unmet.runs import collect_seldom
 
-    # Beside workers, rounds of collection cost less than the memory that they free.
+    # With workers no gain was found: runs of the same code differ by more.
     with collect_seldom() if n_jobs == 1 and cluster is None else nullcontext():
         found = dict(iter_fit_many(estimator, problems, n_jobs=n_jobs, progress=progress, cluster=cluster))
     return [found[index] for index in range(len(found))]
