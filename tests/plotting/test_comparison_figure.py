@@ -50,7 +50,7 @@ def test_methods_that_leave_quantiles_open_are_hollow():
     ax = drawn([0.0, 0.01, 0.2], [0.0, 0.02, 0.05], unidentified=["method 2"])
     faces = [to_hex(line.get_markerfacecolor()) for line in ax.get_lines() if line.get_marker() == "o"]
     assert [face == "#ffffff" for face in faces] == [False, False, True]
-    assert "Hollow: leaves some quantiles open." in ax.get_title(loc="left")
+    assert "Hollow: leaves quantiles open, or its fit warns of itself." in ax.get_title(loc="left")
     assert "Hollow" not in drawn([0.0, 0.01], [0.0, 0.02], unidentified=["other"]).get_title(loc="left")
 
 

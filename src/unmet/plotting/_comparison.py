@@ -34,7 +34,8 @@ def plot_comparison(
     Bars are one standard error of the difference. The recommended method is red; the methods within one
     standard error of the lowest loss are blue, the others grey. Where methods far away would squeeze the
     close ones, the axis ends before them: an arrow with their number marks them. An arrow ends a bar that
-    leaves the axis, too. Methods in `unidentified`, which leave some quantiles open, have a hollow marker.
+    leaves the axis, too. Methods in `unidentified`, which leave quantiles open or warn of their fit, have a
+    hollow marker.
     """
     above, spread = np.asarray(above_best, float), np.asarray(error, float)
     if not len(methods) == above.size == spread.size:
@@ -74,7 +75,7 @@ def plot_comparison(
     ax.set_xlabel(f"{loss_name}, above the lowest (bars: one standard error)")
     caption = "Orange: recommended. Blue: within one standard error of the lowest. Grey: above."
     if any(name in unidentified for name in methods):
-        caption += "\nHollow: leaves some quantiles open."
+        caption += "\nHollow: leaves quantiles open, or its fit warns of itself."
     title = title.replace("$", r"\$")  # a name, not a formula
     ax.set_title(f"{title}\n{caption}" if title else caption, fontsize="medium", loc="left")
     for edge in ("top", "right"):
