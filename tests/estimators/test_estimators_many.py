@@ -2,6 +2,7 @@
 
 import gc
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.base import clone
 
 from unmet import CensoredQuantileRegressor, TobitRegressor, fit_many, iter_fit_many
 from unmet.estimators import _many
-from unmet.runs import collect_seldom
+from unmet.runs import Parcels, collect_seldom
 
 BASE = CensoredQuantileRegressor(head="free", max_epochs=12, hidden=(8,), units=4, random_state=5)
 
@@ -115,6 +116,28 @@ def test_this_process_trains_a_share(mixed, monkeypatch):
     found = dict(iter_fit_many(BASE, iter(problems), n_jobs=2))
     assert len(shares) == 1  # here; workers call their own
     assert_same([found[index] for index in range(len(problems))], models, problems)
+
+
+def test_tasks_that_no_worker_has_begun_are_trained_here_at_the_end(mixed, monkeypatch):
+    problems, models = mixed
+    taken = []
+
+    class Watched(Parcels):
+        def begin(self, number):
+            offered, until = Path(self._folder, str(number)), time.monotonic() + 60
+            while number and offered.exists() and time.monotonic() < until:
+                time.sleep(0.01)  # a worker that is slow to begin its second task
+            return super().begin(number)
+
+        def take_back(self, number):
+            taken.append((number, super().take_back(number)))
+            return taken[-1][1]
+
+    monkeypatch.setattr("unmet.runs.Parcels", Watched)
+    monkeypatch.setattr(_many, "_MOST_PER_TASK", 8)
+    monkeypatch.setattr(_many, "_FEWEST_PER_TASK", 8)
+    assert_same(fit_many(BASE, problems[:40], n_jobs=2), models[:40], problems[:40])
+    assert taken == [(1, True)] or taken == [(1, True), (0, False)]
 
 
 def test_problems_are_shared_evenly_between_processes():

@@ -81,6 +81,17 @@ def test_workers_answer_through_the_folder() -> None:
             np.testing.assert_array_equal(found[i].open()[0], 2 * (LARGE + i))
 
 
+def test_a_task_is_begun_by_a_worker_or_taken_back_never_both() -> None:
+    with Parcels() as parcels:
+        for number in (0, 1):
+            parcels.offer(number)
+        elsewhere = pickle.loads(pickle.dumps(parcels))
+        found = [elsewhere.begin(0), parcels.take_back(0)]
+        found.append(elsewhere.begin(0))  # a second worker, after the first has died
+        assert found == [True, False, True]
+        assert [parcels.take_back(1), elsewhere.begin(1), parcels.take_back(1)] == [True, False, False]
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_not_even_a_kill_leaves_the_folder() -> None:
     code = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from itertools import count, islice
+from itertools import chain, count, islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from unmet.training import Job, Trained, train
 if TYPE_CHECKING:
     from unmet.runs import Mailed, Parcel, Parcels
 
-    Task = tuple[NetworkRegressor, Parcel, Parcels | Mailed]
+    Task = tuple[NetworkRegressor, int, Parcel, Parcels | Mailed]
 
 # Problems per task of a worker. At the end of a task its slots run empty, which costs as much as a hundred
 # small problems: tasks are as large as sharing the work evenly allows.
@@ -102,10 +102,18 @@ def iter_fit_many(
             def tasks() -> "Iterator[Task]":
                 for number, chunk in enumerate(_chunks(source, total, processes)):
                     sent[number] = parcels.pack(chunk)
-                    yield estimator, sent[number], parcels
+                    parcels.offer(number)
+                    yield estimator, number, sent[number], parcels
+
+            def taken_back() -> "Iterator[tuple[int, dict[str, Any]]]":
+                """Yield what waits behind the tasks under way: it would keep this process idle at the end."""
+                for number in sorted(sent, reverse=True):
+                    if number in sent and parcels.take_back(number):
+                        yield from sent[number].open(copy=False)
 
             if connected is None:  # this process trains too: nothing of its share is packed
-                shared: Any = {"jobs": workers - 1, "beside": _fit_here(estimator, source)}
+                own = _fit_here(estimator, chain(source, taken_back()))
+                shared: Any = {"jobs": workers - 1, "beside": own}
             else:
                 shared = {"cluster": connected}
             for number, results in runs.run_shards(_fit_chunk, tasks(), **shared):
@@ -160,7 +168,9 @@ def _chunks(source: _Source, total: int | None, processes: int) -> Iterator[list
 
 def _fit_chunk(task: "Task") -> "Parcel":
     """Fit the problems of a task. Return only what differs from the common estimator."""
-    estimator, problems, parcels = task
+    estimator, number, problems, parcels = task
+    if not parcels.begin(number):
+        return parcels.pack([])
     common = estimator.get_params(deep=False)
     nothing = object()
     results = []

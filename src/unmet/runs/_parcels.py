@@ -56,6 +56,17 @@ class Mailed:
         """Return a parcel that can be opened anywhere."""
         return Parcel.of(items)
 
+    def offer(self, number: int) -> None:
+        """Do nothing: whoever gets a parcel may begin it."""
+
+    def begin(self, number: int) -> bool:
+        """Return True."""
+        return True
+
+    def take_back(self, number: int) -> bool:
+        """Return False: what is mailed stays so."""
+        return False
+
     def drop(self, parcel: Parcel) -> None:
         """Do nothing: the parcel is freed with its last user."""
 
@@ -98,6 +109,26 @@ class Parcels:
             with contextlib.suppress(OSError):  # no shared memory, or it is full: use the pipe
                 return Parcel(pickled, self._write(pieces))
         return Parcel(pickled, bytearray().join(pieces))
+
+    def offer(self, number: int) -> None:
+        """Let either a worker `begin` the task of this number, or this process take it back."""
+        Path(self._folder, str(number)).touch()
+
+    def begin(self, number: int) -> bool:
+        """Return whether the task is the worker's; also if a worker that has died since had begun it."""
+        offered = Path(self._folder, str(number))
+        begun = offered.with_suffix(".begun")
+        with contextlib.suppress(FileNotFoundError):
+            offered.rename(begun)
+        return begun.exists()
+
+    def take_back(self, number: int) -> bool:
+        """Return whether nobody had begun the task; from then on nobody can."""
+        try:
+            Path(self._folder, str(number)).unlink()
+        except FileNotFoundError:
+            return False
+        return True
 
     def drop(self, parcel: Parcel) -> None:
         """Free the memory of a parcel that nobody will open again; what was opened stays valid."""
