@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.space_time.cities import Case, town
 from unmet.forecasting._around import make_site
+from unmet.forecasting._neighbours import find_neighbours
 from unmet.forecasting._parametric import fit_parametric, look_back
-from unmet.forecasting._spill import find_neighbours
 
 _RANK, _STEPS, _RATE = 4, 400, 0.03
 _REACH = 1000.0

@@ -9,9 +9,10 @@ from forecasting_toys import make_toy
 from unmet.forecasting._exposure_draws import chain
 from unmet.forecasting._grid import Grid, make_grid
 from unmet.forecasting._lost_rides import estimate_lost, summary
+from unmet.forecasting._neighbours import Neighbours, find_neighbours
 from unmet.forecasting._parametric import Parametric, Past, fit_parametric, look_back
 from unmet.forecasting._past_draws import _gamma, draw_past, foreign_share
-from unmet.forecasting._spill import Neighbours, Spill, find_neighbours
+from unmet.forecasting._spill import Spill
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ import pytest
 from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
+from unmet.forecasting._neighbours import find_neighbours
 from unmet.forecasting._parametric import fit_parametric, look_ahead, look_back
-from unmet.forecasting._spill import Spill, find_neighbours
+from unmet.forecasting._spill import Spill
 
 
 @pytest.mark.parametrize("persistence", [0.0, 0.8])

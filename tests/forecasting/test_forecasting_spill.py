@@ -7,8 +7,9 @@ import pytest
 from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
+from unmet.forecasting._neighbours import Neighbours, find_neighbours
 from unmet.forecasting._parametric import fit_parametric, look_back
-from unmet.forecasting._spill import NONE, Neighbours, Spill, estimate_spill, find_neighbours, flows
+from unmet.forecasting._spill import NONE, Spill, estimate_spill, flows
 
 
 def line(places: int, metres: float = 300.0) -> Neighbours:

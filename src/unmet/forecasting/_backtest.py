@@ -15,9 +15,9 @@ from unmet.forecasting._counts import count_quantiles, count_step
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Ahead, make_ahead
 from unmet.forecasting._level_correction import corrected_level, raw_level
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._network import Network, fit_network
 from unmet.forecasting._parametric import Parametric, fit_parametric
-from unmet.forecasting._spill import Neighbours
 from unmet.forecasting._views import TrainingRows, View, make_view, training_rows
 from unmet.runs import Keep, keep_nothing, keep_within
 

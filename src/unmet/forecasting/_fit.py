@@ -27,11 +27,11 @@ from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._memory import fit_memory, side_by_side
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
+from unmet.forecasting._neighbours import Neighbours, find_neighbours
 from unmet.forecasting._network import KINDS
 from unmet.forecasting._own_panel import as_panel
 from unmet.forecasting._parametric import Parametric, fit_parametric, look_back
 from unmet.forecasting._self_check import SelfCheck
-from unmet.forecasting._spill import Neighbours, find_neighbours
 from unmet.forecasting._stage_files import (
     pack_backtest,
     pack_self_check,

@@ -15,8 +15,8 @@ from unmet.forecasting._around import Site
 from unmet.forecasting._backtest import backtest
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Ahead
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._self_check import check_itself
-from unmet.forecasting._spill import Neighbours
 from unmet.runs import Cluster, Keep, KeptTasks, Task, keep_nothing, one_blas_thread
 
 _LEAST_SEEN = 50  # rows that did not run out, for a model that drops the others

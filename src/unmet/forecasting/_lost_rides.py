@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._exposure_draws import describe_doubt
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._parametric import Parametric, Past
 from unmet.forecasting._past_draws import foreign_share
 from unmet.forecasting._place_lost import ENDS, SERVED_NOT, drawn_places
-from unmet.forecasting._spill import Neighbours
 from unmet.runs import Cluster
 
 Floats = NDArray[np.float64]

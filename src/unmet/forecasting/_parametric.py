@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._city_level import STEADY, CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
-from unmet.forecasting._spill import LAWS, NONE, Neighbours, Spill, estimate_spill, flows
+from unmet.forecasting._spill import LAWS, NONE, Spill, estimate_spill, flows
 from unmet.forecasting._terms import TimeTerms, make_terms
 from unmet.runs import Keep, keep_nothing
 

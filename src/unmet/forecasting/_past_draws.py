@@ -12,8 +12,9 @@ from scipy.optimize import brentq
 from unmet.forecasting._counts import draw_counts
 from unmet.forecasting._exposure_draws import chain, make_exposure_draws
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._parametric import Parametric, Past, split_groups
-from unmet.forecasting._spill import Neighbours, Spill, flows
+from unmet.forecasting._spill import Spill, flows
 from unmet.forecasting._time_lasted import draw_missed
 from unmet.runs import in_threads
 

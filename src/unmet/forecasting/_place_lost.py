@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._grid import Grid
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._parametric import Parametric, Past
 from unmet.forecasting._past_draws import PlaceDraws, make_draw
-from unmet.forecasting._spill import Neighbours
 from unmet.runs import Cluster, Keep, KeptTasks, Task, in_threads, one_blas_thread
 
 Floats = NDArray[np.float64]

@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from numpy.typing import NDArray
+
+from unmet.forecasting._neighbours import Neighbours
 
 Floats = NDArray[np.float64]
 LawName = Literal["nearest", "logit", "app"]
 LAWS: tuple[LawName, ...] = ("nearest", "logit", "app")
 # Weight of giving up against walking 0 metres. People with an app know where a vehicle is.
 _GIVE_UP: dict[LawName, float] = {"logit": 1.0, "app": 0.05}
-_NEIGHBOURS = 4
-_REACH = 1000.0
-_METRES_PER_DEGREE = 111_195.0
 _WALKS = (50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 700.0, 1000.0)
 _LOG_WALKS = tuple(float(np.log(walk)) for walk in _WALKS)
 _SCORING_STEPS = 30
@@ -29,18 +27,6 @@ _LEAST_MEAN = 1e-6
 _AT_ONCE = 1 << 18  # rows whose flows are computed together
 # Rows err together, so a difference in log-likelihood counts for less; laws with less weight are dropped.
 _TEMPER, _LEAST_WEIGHT = 4.0, 0.02
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """The nearest places of each place and their distances, nearest first; shape (P, k).
-
-    `pairs` are the distances of all pairs of places within reach, as a sparse matrix (P, P).
-    """
-
-    index: NDArray[np.int64]
-    metres: Floats
-    pairs: sparse.csr_array | None = None
 
 
 @dataclass(frozen=True)
@@ -73,38 +59,6 @@ class Spill:
 
 
 NONE = Spill(0.0, 1.0)
-
-
-def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
-    """Return the four nearest places of each place, and all within reach.
-
-    Places without coordinates are infinitely far.
-    """
-    from scipy.spatial import KDTree
-
-    lat, lng = np.asarray(latitude, np.float64), np.asarray(longitude, np.float64)
-    found = np.isfinite(lat) & np.isfinite(lng)
-    where = np.flatnonzero(found)
-    count = min(_NEIGHBOURS, len(where) - 1)
-    index = np.zeros((len(lat), max(count, 0)), np.int64)
-    metres = np.full(index.shape, np.inf)
-    if count < 1:
-        return Neighbours(index, metres)
-    flat = np.cos(np.deg2rad(lat[where].mean()))
-    points = np.column_stack([lat[where], lng[where] * flat]) * _METRES_PER_DEGREE
-    tree = KDTree(points)
-    distance, near = tree.query(points, k=count + 1)
-    own = near == np.arange(len(where))[:, None]
-    own[~own.any(axis=1), -1] = True  # several places at one point: drop the last instead of the place itself
-    index[where] = where[near[~own].reshape(-1, count)]
-    metres[where] = distance[~own].reshape(-1, count)
-    both = tree.query_pairs(_REACH, output_type="ndarray")
-    both = both[np.lexsort((both[:, 1], both[:, 0]))]
-    far = np.linalg.norm(points[both[:, 0]] - points[both[:, 1]], axis=1)
-    ends = (np.concatenate([both[:, 0], both[:, 1]]), np.concatenate([both[:, 1], both[:, 0]]))
-    size = (len(lat), len(lat))
-    pairs = sparse.csr_array((np.tile(far, 2), (where[ends[0]], where[ends[1]])), shape=size)
-    return Neighbours(index, metres, pairs)
 
 
 def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:

@@ -13,9 +13,9 @@ from unmet.forecasting._counts import count_step, draw_counts
 from unmet.forecasting._grid import HOLIDAY, Grid
 from unmet.forecasting._inputs import Ahead, Scores, inputs, inputs_of_rows, make_ahead
 from unmet.forecasting._level_correction import score
+from unmet.forecasting._neighbours import Neighbours
 from unmet.forecasting._network import rows_to_train
 from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back, split_groups
-from unmet.forecasting._spill import Neighbours
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
