@@ -112,7 +112,16 @@ def test_finished_fits_are_not_made_again(tmp_path, monkeypatch):
         (
             {"lower": np.arange(60.0), "upper": np.arange(60.0) + 1},
             {m.name for m in METHODS}
-            - {"Tobit", "Tobit, skewed", "default", "MLP", "kernel", "Gaussian process", "Bayes, augmented"},
+            - {
+                "Kaplan–Meier",
+                "Tobit",
+                "Tobit, skewed",
+                "default",
+                "MLP",
+                "kernel",
+                "Gaussian process",
+                "Bayes, augmented",
+            },
         ),
     ],
 )
@@ -121,6 +130,13 @@ def test_every_method_that_does_not_apply_says_why(told, left_out):
     y = None if "lower" in told else np.minimum(np.linspace(-2, 2, 60), 1.0)
     reasons = {method.name: why_not(method, X, observe(y, **told)) for method in METHODS}
     assert {name for name, reason in reasons.items() if reason} == left_out
+
+
+def test_a_known_floor_and_cap_leave_out_what_needs_one_side():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    seen = observe(np.clip(X[:, 0], -1, 1), threshold=(-1.0, 1.0), side="both")
+    left_out = {method.name for method in METHODS if why_not(method, X, seen)}
+    assert left_out == {"Portnoy", "Peng–Huang", "Wang–Wang", "inverse weights", "local linear", "forest"}
 
 
 def test_wide_tables_and_many_rows_leave_out_two_linear_methods():

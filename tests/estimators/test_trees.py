@@ -19,7 +19,7 @@ from unmet import (
     load,
     metrics,
 )
-from unmet.censoring import kaplan_meier
+from unmet.censoring import kaplan_meier, observe, quantiles_of_all
 from unmet.estimators.trees._units import units_for_float32, units_for_lightgbm
 from unmet.losses import censored_tilted_loss
 from unmet.runs import ModelFileError, load_model, save_model
@@ -284,6 +284,45 @@ def test_trees_that_know_of_the_cap_come_closer_to_the_truth(how):
         assert aware < 0.75 * unaware
 
 
+def between(rows, seed):
+    """A step and a slope, seen between a floor and a cap of their own in each row."""
+    random = np.random.default_rng(seed)
+    X = random.uniform(-2, 2, size=(rows, 3))
+    middle = 2 * (X[:, 0] > 0) + X[:, 1]
+    limits = np.column_stack([random.normal(size=rows) - 0.5, 2.5 + random.normal(size=rows)])
+    return X, middle, np.clip(middle + random.normal(size=rows), *np.sort(limits).T), np.sort(limits)
+
+
+def test_a_booster_knows_a_floor_and_a_cap_at_once(tmp_path):
+    X, middle, y, limits = between(800, 14)
+    levels = (0.1, 0.5, 0.9)
+    model = CensoredQuantileBooster(quantiles=levels, side="both", n_estimators=80, random_state=0)
+    found = model.fit(X, y, threshold=limits).predict_quantiles(X)
+    truth = middle[:, None] + ndtri(levels)
+    blind = clone(model).set_params(side="right").fit(X, y)
+    assert np.abs(found - truth).mean() < 0.75 * np.abs(blind.predict_quantiles(X) - truth).mean()
+    for side, limit in (("right", limits[:, 1]), ("left", limits[:, 0])):
+        half = clone(model).set_params(side=side).fit(X, y, threshold=limit).predict_quantiles(X)
+        assert np.abs(found - truth).mean() < np.abs(half - truth).mean()
+    assert metrics.crossings(found, strict=True) == 0
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict_quantiles(X).tobytes() == found.tobytes()
+    pair = clone(model).fit(X, y, threshold=(limits[:, 0], limits[:, 1])).predict_quantiles(X)
+    assert pair.tobytes() == found.tobytes()
+
+
+def test_without_splits_a_booster_between_limits_is_turnbull():
+    _, _, y, limits = between(400, 15)
+    seen = observe(y, threshold=limits, side="both")
+    model = CensoredQuantileBooster(side="both", n_estimators=5, random_state=0)
+    found = model.fit(np.ones((400, 1)), y, threshold=limits).predict_quantiles([[1.0]])
+    np.testing.assert_allclose(found[0], quantiles_of_all(seen, (0.05, 0.5, 0.95))[0], atol=1e-9)
+    y = np.clip(np.arange(100.0), 20, 70)
+    with pytest.warns(UserWarning, match=r"below 0\.21 and above 0\.7 are not identified, .* lowest and the"):
+        model.fit(np.ones((100, 1)), y, threshold=(20.0, 70.0))
+    np.testing.assert_allclose(model.predict_quantiles([[1.0]]), [[20, 49, 70]])
+
+
 def test_a_booster_that_runs_out_of_rounds_learns_faster():
     random = np.random.default_rng(12)
     X = random.uniform(-2, 2, size=(400, 2))
@@ -324,6 +363,9 @@ def test_the_bare_objective_is_the_slope_of_the_loss_on_both_sides(capped):
 
         assert np.allclose(gradient, (loss(q + 1e-7) - loss(q - 1e-7)) / 2e-7, atol=1e-6)
         assert (bend > 0).all()
+    y = np.clip(capped.y, 0.2, 1.8)
+    gradient, _ = censored_objective(y, quantile=0.3, threshold=(0.2, 1.8), side="both")(q, None)
+    assert gradient.tolist() == np.where((q > 0.2) & (q < 1.8), (q > y) - 0.3, 0.0).tolist()
     data = lightgbm.Dataset(capped.X, label=capped.y)
     objective = censored_objective(capped.y, quantile=0.5, threshold=capped.threshold)
     settings = {"objective": objective, "verbosity": -1, "min_data_in_leaf": 5, "num_threads": 1}
@@ -375,6 +417,10 @@ def test_errors_name_the_argument(capped):
     for kind in KINDS:
         with pytest.raises(ValueError, match="TobitRegressor"):
             build(kind).fit(capped.X, **bounds)
+        with pytest.raises(ValueError, match=r"same side.*TobitRegressor"):
+            build(kind).fit(
+                capped.X, lower=bounds["lower"], upper=np.where(capped.censored, np.inf, capped.y)
+            )
         with pytest.raises(ValueError, match="every row is censored"):
             build(kind).fit(capped.X, capped.y, censored=np.ones(60, bool))
         with pytest.raises(ValueError, match="n_estimators"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.censoring import Distribution, Observed, kaplan_meier
+from unmet.censoring import Observed, quantiles_of_all
 
 Floats = NDArray[np.float64]
 LEVELS = (0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
@@ -16,12 +16,7 @@ LEVELS = (0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95)
 _MOST_ROWS = 10_000
 # Neighbourhoods are wide in more columns.
 _MOST_LOCAL = 3
-_ONE_SIDED = (
-    "KaplanMeier",
-    "CensoredQuantileForest",
-    "CensoredQuantileBooster",
-    "LocalLinearCensoredQuantiles",
-)
+_ONE_SIDED = ("CensoredQuantileForest", "LocalLinearCensoredQuantiles")
 _MOST_CONTINUOUS, _FEW_VALUES = 3, 5
 _NEEDS_THRESHOLDS = "needs the threshold of every row, also where it was not reached"
 
@@ -42,7 +37,7 @@ class Method:
     def call(self, side: str, **more: Any) -> str:
         """How to call it: `side` is part of it unless it is the default; `more` are settings to add."""
         if self.estimator == "KaplanMeier":
-            return "unmet.censoring.kaplan_meier"
+            return f"unmet.censoring.{'turnbull' if side == 'both' else 'kaplan_meier'}"
         settings = {**self.settings, **({} if side == "right" else {"side": side}), **more}
         given = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         return f"{self.estimator}({given})"
@@ -88,6 +83,8 @@ def why_not(method: Method, X: Floats, observed: Observed) -> str | None:
     same_side = "needs rows that are all open on the same side"
     if method.estimator in _ONE_SIDED and two_sided:
         return same_side
+    if method.estimator == "CensoredQuantileBooster" and two_sided and not observed.known:
+        return f"{same_side}, or a known floor and cap of every row"
     if method.estimator == "CensoredQuantileBooster" and find_spec("lightgbm") is None:
         return "needs LightGBM: pip install 'unmet[boosting]'"
     if method.estimator == "BayesianCensoredQuantiles":
@@ -140,23 +137,16 @@ def _continuous(X: Floats) -> int:
 class KaplanMeier:
     """The distribution of all rows alike: what a method must beat to have learnt from the columns."""
 
-    def __init__(self, quantiles: tuple[float, ...], side: str) -> None:
-        self.levels, self.sign = quantiles, -1.0 if side == "left" else 1.0
+    def __init__(self, quantiles: tuple[float, ...], side: Any) -> None:
+        self.levels, self.side = quantiles, side
 
-    def fit(self, X: Floats, y: Any = None, *, lower: Any = None, upper: Any = None, **told: Any) -> Any:
+    def fit(self, X: Floats, y: Any = None, **told: Any) -> Any:
         from unmet.censoring import observe
 
-        side: Any = "left" if self.sign < 0 else "right"
-        seen = observe(y, lower=lower, upper=upper, side=side, **told)
-        if seen.side == "left":
-            seen, self.sign = seen.mirrored(), -1.0
-        self.found: Distribution = kaplan_meier(seen.observed, seen.censored)
-        self.largest = float(seen.observed.max())
+        self.observed = observe(y, side=self.side, **told)
         return self
 
     def predict_quantiles(self, X: Floats, quantiles: tuple[float, ...] | None = None) -> Floats:
-        """Return the quantiles; one that is not identified is the largest value, a bound."""
-        asked = np.asarray(self.levels if quantiles is None else quantiles)
-        inner = asked if self.sign > 0 else 1 - asked
-        values = [min(self.found.level(level), self.largest) for level in inner]
-        return np.tile(self.sign * np.asarray(values), (len(X), 1))
+        """Return the quantiles; one that is not identified is a bound."""
+        found, _ = quantiles_of_all(self.observed, self.levels if quantiles is None else quantiles)
+        return np.tile(found, (len(X), 1))

@@ -6,15 +6,16 @@ from typing import Any, get_args
 
 import numpy as np
 
-from unmet.censoring import Observed, Side, mirror_levels
+from unmet.censoring import Observed, Side, mirror_levels, quantiles_of_all
 from unmet.estimators._base import CensoredRegressor
+from unmet.estimators._checks import refuse_two_sided
 from unmet.estimators._fitted import at_levels
 from unmet.estimators._settings import check_choice, check_number, check_quantiles
 from unmet.estimators._warn import warn_user
 from unmet.estimators.trees._arrays import Floats, Trees, take_trees
-from unmet.estimators.trees._forest import one_sided_rows
+from unmet.estimators.trees._forest import TWO_SIDED, rows_to_grow
 from unmet.estimators.trees._lightgbm import boost, increasing, scores
-from unmet.estimators.trees._neighbours import grow, quantiles_of_all
+from unmet.estimators.trees._neighbours import grow
 from unmet.estimators.trees._units import Units, take_units, units_for_lightgbm
 
 # Rows predicted at a time.
@@ -61,11 +62,12 @@ class CensoredQuantileBooster(CensoredRegressor):
 
     One model predicts all quantiles: the one nearest the median, and positive steps up and down from it, so
     that none can cross. With `threshold=` the trees follow the gradient of ρ_θ(y − min(cap, q)), Powell's
-    loss. With `censored=` alone a censored row keeps Portnoy's weight w = (θ − F̂)/(1 − F̂) at its value and
-    has the rest at infinity, where F̂(y | x) is the out-of-bag estimate of a `CensoredQuantileForest`.
+    loss, and with `side="both"` that of ρ_θ(y − min(cap, max(floor, q))). With `censored=` alone a censored
+    row keeps Portnoy's weight w = (θ − F̂)/(1 − F̂) at its value and has the rest at infinity, where F̂(y |
+    x) is the out-of-bag estimate of a `CensoredQuantileForest`.
 
     Columns of a data frame that hold texts or categories are split into groups of categories by LightGBM.
-    Where no column allows a split, quantiles are those of a Kaplan–Meier estimate of all rows.
+    Where no column allows a split, quantiles are those of a Kaplan–Meier estimate of all rows, or Turnbull's.
 
     Assumes that where a row is cut off is independent of its latent value given X. Needs the extra
     `boosting` (`pip install "unmet[boosting]"`) to fit; saved models predict without it.
@@ -77,8 +79,9 @@ class CensoredQuantileBooster(CensoredRegressor):
     ----------
     quantiles : sequence of float
         Levels to predict: increasing, each between 0 and 1. Levels in between are interpolated.
-    side : {"right", "left"}
-        Whether large or small values are cut off. All censored rows are open on the same side.
+    side : {"right", "left", "both"}
+        Whether large or small values are cut off, or both, at a known floor and cap. Rows told by flags or
+        bounds are all open on the same side.
     positive : bool
         The latent value is never below zero; see `CensoredQuantileRegressor`.
     n_estimators : int
@@ -137,7 +140,9 @@ class CensoredQuantileBooster(CensoredRegressor):
     random_state: Any = None
 
     def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
-        table, seen, share = one_sided_rows(X, observed, weight, type(self).__name__)
+        if not observed.known:
+            refuse_two_sided(observed, f"{type(self).__name__} without a known floor and cap", TWO_SIDED)
+        table, seen, share = rows_to_grow(X, observed, weight)
         levels = check_quantiles(self.quantiles)
         inner = mirror_levels(levels) if observed.side == "left" else levels
         below = None
@@ -157,7 +162,7 @@ class CensoredQuantileBooster(CensoredRegressor):
         known = getattr(self, "categories_", None)
         units = units_for_lightgbm(table, () if known is None else known.coded)
         table = table if units is None else units.of(table)
-        found = boost(table, seen.observed, seen.limits[1], below, share, inner, self, seed)
+        found = boost(table, seen.observed, seen.limits, below, share, inner, self, seed)
         fitted = FittedBooster(*found, side=observed.side, units=units)
         if seen.censored.any() and (fitted.trees.feature < 0).all():
             fitted = _without_splits(fitted, seen, share)
@@ -173,7 +178,7 @@ class CensoredQuantileBooster(CensoredRegressor):
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._check_parameters()
-        check_choice("side", config["side"], ("right", "left"))
+        check_choice("side", config["side"], get_args(Side))
         trees, columns = take_trees(arrays, config["columns"]), take_units(arrays, config["columns"])
         start, inner = arrays.pop("start"), arrays.pop("inner")
         sound = (
@@ -199,13 +204,19 @@ class CensoredQuantileBooster(CensoredRegressor):
 
 
 def _without_splits(fitted: FittedBooster, seen: Observed, share: Floats) -> FittedBooster:
-    """Return Kaplan–Meier quantiles of all rows: trees without a split stay at the quantiles of y."""
-    found, reached = quantiles_of_all(seen.observed, seen.censored, share, fitted.inner)
-    if fitted.inner[-1] > reached + 1e-9:
-        left = fitted.side == "left"
+    """Return quantiles of all rows alike: trees without a split stay at the quantiles of y."""
+    found, (least, most) = quantiles_of_all(seen, fitted.inner, share)
+    if fitted.side == "left":
+        least, most = 1 - most, 1 - least
+    levels = fitted.levels
+    hidden = [f"below {least:.3g}"] if levels[0] < least - 1e-9 else []
+    ends = ["lowest"] if hidden else []
+    if levels[-1] > most + 1e-9:
+        hidden, ends = [*hidden, f"above {most:.3g}"], [*ends, "largest"]
+    if hidden:
         warn_user(
-            f"quantiles {f'below {1 - reached:.3g}' if left else f'above {reached:.3g}'} are not identified, "
-            f"because too many rows are censored: they are the {'lowest' if left else 'largest'} value of y"
+            f"quantiles {' and '.join(hidden)} are not identified, because too many rows are censored: "
+            f"they are the {' and the '.join(ends)} value of y"
         )
     start = scores((found - fitted.center) / (fitted.scale or 1.0), fitted.inner)
     trees = replace(fitted.trees, value=np.zeros_like(fitted.trees.value))

@@ -17,6 +17,11 @@ from unmet.estimators.trees._arrays import Floats
 from unmet.estimators.trees._depth import fewest_rows
 from unmet.estimators.trees._neighbours import Neighbours, grow, take_neighbours
 
+# What to use for rows that are open on different sides.
+TWO_SIDED = (
+    "TobitRegressor or CensoredQuantileRegressor with lower= and upper= for intervals and for both sides"
+)
+
 
 @dataclass(frozen=True)
 class FittedForest:
@@ -119,7 +124,8 @@ class CensoredQuantileForest(CensoredRegressor):
     random_state: Any = None
 
     def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
-        table, seen, share = one_sided_rows(X, observed, weight, type(self).__name__)
+        refuse_two_sided(observed, type(self).__name__, TWO_SIDED)
+        table, seen, share = rows_to_grow(X, observed, weight)
         rows = table, seen.observed, seen.censored, share
         how: Any = {"max_features": self.max_features, "seed": seed, "jobs": check_jobs(self.n_jobs)}
         leaf, count = self.min_samples_leaf, self.n_estimators
@@ -139,7 +145,7 @@ class CensoredQuantileForest(CensoredRegressor):
 
     def _unpack(self, config: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._check_parameters()
-        check_choice("side", config["side"], ("right", "left"))
+        check_choice("side", config["side"], get_args(Side))
         neighbours = take_neighbours(arrays, config["columns"])
         check_number("leaf", config.get("leaf", self.min_samples_leaf), 1, whole=True)
         self.min_samples_leaf_ = int(config.get("leaf", self.min_samples_leaf))
@@ -155,15 +161,12 @@ class CensoredQuantileForest(CensoredRegressor):
         check_quantiles(self.quantiles)
 
 
-def one_sided_rows(
-    X: Floats, observed: Observed, weight: Floats | None, name: str
-) -> tuple[Floats, Observed, Floats]:
-    """Return canonical right-censored rows and their weights, mirrored if they are open below."""
-    instead = (
-        "TobitRegressor or CensoredQuantileRegressor with lower= and upper= for intervals and for both sides"
-    )
-    refuse_two_sided(observed, name, instead)
+def rows_to_grow(X: Floats, observed: Observed, weight: Floats | None) -> tuple[Floats, Observed, Floats]:
+    """Return canonical rows and their weights, mirrored if they are all open below."""
     refuse_all_censored(observed)
     seen = observed.mirrored() if observed.side == "left" else observed
-    index, share = canonical_rows(X, [seen.observed, seen.limits[1], seen.censored], weight)
+    columns = [seen.observed, seen.limits[1], seen.censored]
+    if observed.side == "both":
+        columns += [seen.limits[0], seen.direction]
+    index, share = canonical_rows(X, columns, weight)
     return X[index], seen.take(index), share * len(index)

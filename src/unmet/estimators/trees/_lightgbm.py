@@ -8,7 +8,7 @@ import numpy as np
 from unmet.estimators.trees._arrays import Floats, Trees, join
 from unmet.estimators.trees._objective import curvature, slopes
 from unmet.estimators.trees._units import has_values
-from unmet.losses import censored_tilted_loss, portnoy_weights, tilted_loss
+from unmet.losses import doubly_censored_tilted_loss, portnoy_weights, tilted_loss
 
 # Least slope of a step in the curvature, so that a leaf never jumps.
 _LEAST = 0.05
@@ -68,23 +68,25 @@ def chain(raw: Floats, gradient: Floats, bend: Floats, levels: tuple[float, ...]
 def boost(
     X: Floats,
     y: Floats,
-    cap: Floats,
+    limits: tuple[Floats, Floats],
     below: Floats | None,
     share: Floats,
     levels: tuple[float, ...],
     model: Any,
     seed: int,
 ) -> tuple[Trees, Floats, tuple[float, ...], float, float]:
-    """Return trees, starting scores, levels, and the center and scale of y for right-censored rows.
+    """Return trees, starting scores, levels, and the center and scale of y.
 
-    `model` is the booster, with checked parameters. Held-out rows first choose the number of rounds, and
-    whether to learn faster; then all rows train for that many.
+    `limits` are the floor and cap of each row; rows with flags (`below`) are right-censored. `model` is the
+    booster, with checked parameters. Held-out rows first choose the number of rounds, and whether to learn
+    faster; then all rows train for that many.
     """
     center = float(np.average(y, weights=share))
     scale = float(np.sqrt(np.average(np.square(y - center), weights=share)))
     if scale <= 1e-12 * abs(center):
         scale = 0.0
-    rows = Rows(X, (y - center) / (scale or 1.0), (cap - center) / (scale or 1.0), below, share)
+    floor, cap = ((limit - center) / (scale or 1.0) for limit in limits)
+    rows = Rows(X, (y - center) / (scale or 1.0), (floor, cap), below, share)
     rate, rounds = model.learning_rate, model.n_estimators
     if model.validation_fraction is not None and len(y) >= _FEWEST:
         held = np.zeros(len(y), bool)
@@ -118,6 +120,7 @@ def _choose(
 def _losses(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float, ...]) -> list[float]:
     """Return the censored loss of these rows after each round."""
     thetas = np.asarray(levels)
+    floor, cap = (limit[:, None] for limit in rows.limits)
     far = float(rows.y.max()) + 10.0
     losses = []
     leaves = trees.value[trees.leaves(rows.X)].reshape(len(rows.y), -1, len(levels))
@@ -126,7 +129,7 @@ def _losses(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float, ...]
         raw = raw + change
         found = increasing(raw, levels)
         if rows.below is None:
-            loss = censored_tilted_loss(rows.y[:, None], found, thetas, rows.cap[:, None])
+            loss = doubly_censored_tilted_loss(rows.y[:, None], found, thetas, floor, cap)
         else:
             weight = portnoy_weights(rows.below[:, None], thetas)
             loss = weight * tilted_loss(rows.y[:, None], found, thetas)
@@ -137,17 +140,18 @@ def _losses(trees: Trees, start: Floats, rows: "Rows", levels: tuple[float, ...]
 
 @dataclass(frozen=True)
 class Rows:
-    """Right-censored rows in units of the spread of y."""
+    """Censored rows in units of the spread of y."""
 
     X: Floats
     y: Floats
-    cap: Floats
+    limits: tuple[Floats, Floats]  # floor and cap of each row, infinite where there is none
     below: Floats | None  # F̂(y | x) of censored rows and 1 in others; None where caps are known
     share: Floats
 
     def take(self, index: Any) -> "Rows":
         below = None if self.below is None else self.below[index]
-        return Rows(self.X[index], self.y[index], self.cap[index], below, self.share[index])
+        floor, cap = self.limits
+        return Rows(self.X[index], self.y[index], (floor[index], cap[index]), below, self.share[index])
 
 
 def _train(
@@ -172,7 +176,7 @@ def _train(
 
     def objective(predictions: Any, data: Any) -> tuple[Floats, Floats]:
         raw = np.reshape(predictions, (size, -1)) + sum(shifts)
-        gradient = slopes(rows.y, increasing(raw, levels), thetas, rows.cap, rows.below) * share[:, None]
+        gradient = slopes(rows.y, increasing(raw, levels), thetas, rows.limits, rows.below) * share[:, None]
         first, second = chain(raw, gradient, bend, levels)
         # A quantile beyond all rows has one slope everywhere: no split helps, and a tree would stay a stump.
         beyond = np.abs(first.sum(axis=0)) >= (1 - 1e-9) * np.abs(first).sum(axis=0)

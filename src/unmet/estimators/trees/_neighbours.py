@@ -207,19 +207,6 @@ def survival_of_all(censored: NDArray[np.bool_], share: Floats) -> Floats:
     return np.cumprod(1 - np.where(censored, 0.0, np.minimum(share / at_risk, 1.0)))
 
 
-def quantiles_of_all(
-    y: Floats, censored: NDArray[np.bool_], share: Floats, levels: tuple[float, ...]
-) -> tuple[Floats, float]:
-    """Return Kaplan–Meier quantiles (K,) of all rows alike, and the level up to which they are identified.
-
-    Beyond that level they are the largest value.
-    """
-    order = np.lexsort((censored, y))
-    reached = 1 - survival_of_all(censored[order], share[order])
-    place = np.searchsorted(reached, np.asarray(levels) - _ROUNDING)
-    return y[order][np.minimum(place, len(y) - 1)], float(reached[-1])
-
-
 def _plain(tree: Any) -> Trees:
     inner = tree.children_left >= 0
     return Trees(

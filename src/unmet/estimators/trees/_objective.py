@@ -11,16 +11,20 @@ from unmet.estimators.trees._arrays import Floats
 from unmet.losses import portnoy_weights
 
 
-def slopes(y: Floats, quantiles: Floats, levels: Floats, cap: Floats, below: Floats | None) -> Floats:
-    """Return ∂loss/∂q of right-censored rows, shape (n, K).
+def slopes(
+    y: Floats, quantiles: Floats, levels: Floats, limits: tuple[Floats, Floats], below: Floats | None
+) -> Floats:
+    """Return ∂loss/∂q, shape (n, K).
 
-    Known caps (`below` is None): 1{q > y} − θ for q < cap, else 0. Flags: w 1{q > y} − θ, where w is
-    Portnoy's weight of a censored row whose level F̂(y | x) is `below`; uncensored rows have `below` = 1,
-    hence w = 1.
+    Known limits (`below` is None): 1{q > y} − θ for floor < q < cap, else 0. Flags of right-censored rows:
+    w 1{q > y} − θ, where w is Portnoy's weight of a censored row whose level F̂(y | x) is `below`; uncensored
+    rows have `below` = 1, hence w = 1.
     """
     over = quantiles > y[:, None]
     if below is None:
-        return np.where(quantiles < cap[:, None], over - levels, 0.0)
+        floor, cap = limits
+        seen = (quantiles > floor[:, None]) & (quantiles < cap[:, None])
+        return np.where(seen, over - levels, 0.0)
     return portnoy_weights(below[:, None], levels) * over - levels
 
 
@@ -42,10 +46,10 @@ def censored_objective(
 ) -> Callable[[Any, Any], tuple[Floats, Floats]]:
     """Return an objective for `lightgbm.train` or `xgboost.train`: f(predictions, data) → (slope, curvature).
 
-    It is the gradient of the censored tilted loss at one level, ρ_θ(y − min(cap, q)) for right censoring,
-    with the curvature of a normal distribution. Give the rows in the order of the training data. Weights of
-    `lightgbm.Dataset(weight=…)` and `xgboost.DMatrix(weight=…)` count: both libraries leave them to the
-    objective.
+    It is the gradient of the censored tilted loss at one level, ρ_θ(y − min(cap, q)) for right censoring and
+    ρ_θ(y − min(cap, max(floor, q))) with `side="both"`, with the curvature of a normal distribution. Give the
+    rows in the order of the training data. Weights of `lightgbm.Dataset(weight=…)` and
+    `xgboost.DMatrix(weight=…)` count: both libraries leave them to the objective.
 
     Parameters
     ----------
@@ -66,8 +70,6 @@ def censored_objective(
     if not 0 < quantile < 1:
         raise ValueError(f"quantile must lie strictly between 0 and 1, not {quantile!r}")
     observed = observe(y, threshold=threshold, censored=censored, side=side)
-    if observed.side == "both":
-        raise ValueError('side must be "right" or "left" in this objective')
     sign = -1.0 if observed.side == "left" else 1.0
     seen = observed.mirrored() if sign < 0 else observed
     theta = np.array([quantile if sign > 0 else 1 - quantile])
@@ -81,13 +83,12 @@ def censored_objective(
         below = np.where(seen.censored, given if sign > 0 else 1 - given, 1.0)
     elif level is not None:
         raise ValueError("level is for censored= alone: thresholds are known here, so leave it out")
-    cap = seen.limits[1]
 
     def objective(predictions: Any, data: Any = None) -> tuple[Floats, Floats]:
         at = sign * np.asarray(predictions, np.float64)
         weight = _weights(data, len(seen))
         spread = float(np.sqrt(np.cov(seen.observed, aweights=weight, ddof=0)))
-        gradient = sign * slopes(seen.observed, at[:, None], theta, cap, below)[:, 0]
+        gradient = sign * slopes(seen.observed, at[:, None], theta, seen.limits, below)[:, 0]
         return weight * gradient, weight * curvature(theta, spread or 1.0)[0]
 
     return objective
