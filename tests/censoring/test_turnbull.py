@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 from unmet.censoring import kaplan_meier, observe, quantiles_of_all, turnbull
 
@@ -23,7 +24,8 @@ def test_by_hand_where_bounds_touch_and_overlap():
     # The middle row lies in one of two places: mass follows the rows that are sure.
     found = turnbull([0.0, 0.0, 0.0, 2.0], [1.0, 1.0, 3.0, 3.0])
     assert found.upper.tolist() == [1.0, 3.0]
-    assert found.reached == pytest.approx([2 / 3, 1.0], abs=1e-4)
+    assert found.reached == pytest.approx([2 / 3, 1.0], abs=1e-9)
+    assert found.level(2 / 3) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
@@ -66,8 +68,30 @@ def test_no_other_masses_are_more_likely():
     mass = np.diff(found.reached, prepend=0.0)
     inside = (low[:, None] <= found.lower) & (found.upper <= high[:, None])
     pull = (inside / (inside @ mass)[:, None]).mean(axis=0)
-    assert pull.max() < 1 + 1e-3  # the slope of the likelihood towards each mass
-    assert np.allclose(pull[mass > 0.01], 1, atol=1e-3)
+    assert pull.max() < 1 + 1e-9  # the slope of the likelihood towards each mass
+    assert np.allclose(pull, 1, atol=1e-6)
+
+
+def test_of_rows_that_are_all_open_it_is_the_isotonic_regression_of_their_sides():
+    random = np.random.default_rng(3)
+    latent, asked = np.round(random.normal(size=(2, 4000)), 3)
+    found = turnbull(np.where(latent > asked, asked, -INF), np.where(latent > asked, INF, asked))
+    points, at, rows = np.unique(asked, return_inverse=True, return_counts=True)
+    below = np.bincount(at, latent <= asked) / rows
+    theirs = isotonic_regression(below, weights=rows).x
+    ours = np.array([found.reached[found.upper <= point].max(initial=0.0) for point in points])
+    np.testing.assert_allclose(ours, theirs, atol=1e-7)
+
+
+def test_a_weight_counts_as_equal_rows():
+    random = np.random.default_rng(4)
+    latent, weights = random.normal(size=120).round(1), random.integers(0, 4, 120)
+    low, high = latent - random.exponential(size=120).round(1), latent + random.exponential(size=120).round(1)
+    low[:30], high[30:60], low[60:80] = -INF, INF, high[60:80]
+    many = random.permutation(np.repeat(np.arange(120), weights))
+    one, other = turnbull(low, high, weights), turnbull(low[many], high[many])
+    assert one.lower.tolist() == other.lower.tolist()
+    np.testing.assert_allclose(one.reached, other.reached, atol=1e-8)
 
 
 def test_quantiles_of_all_rows_however_they_are_censored():
@@ -86,7 +110,12 @@ def test_quantiles_of_all_rows_however_they_are_censored():
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "match"), [([2.0], [1.0], "above"), ([0.0, 1.0], [1.0], "shapes"), ([], [], "one row")]
+    ("lower", "upper", "match"),
+    [
+        ([2.0], [1.0], "above"),
+        ([0.0, 1.0], [1.0], "shapes"),
+        ([], [], "one row"),
+    ],
 )
 def test_refuses(lower, upper, match):
     with pytest.raises(ValueError, match=match):
