@@ -115,8 +115,17 @@ def test_quantiles_of_all_rows_however_they_are_censored():
         ([2.0], [1.0], "above"),
         ([0.0, 1.0], [1.0], "shapes"),
         ([], [], "one row"),
+        ([INF], [INF], "no value lies there"),
+        ([-INF], [-INF], "no value lies there"),
+        (np.ma.masked_array([0.0, 1.0], [True, False]), [2.0, 2.0], "lower is a masked array"),
     ],
 )
 def test_refuses(lower, upper, match):
     with pytest.raises(ValueError, match=match):
         turnbull(lower, upper)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, np.nan], [0.0, 0.0]])
+def test_refuses_weights(weights):
+    with pytest.raises(ValueError, match="weights must be 2 finite numbers"):
+        turnbull([0.0, 1.0], [1.0, 2.0], weights)

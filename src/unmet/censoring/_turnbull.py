@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmet.censoring._observe import refuse_mask
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 # The log-likelihood per row is within this of its maximum at the end, or after so many turns.
@@ -76,6 +78,8 @@ def turnbull(lower: ArrayLike, upper: ArrayLike, weights: ArrayLike | None = Non
     >>> found.lower.tolist(), found.upper.tolist(), found.reached.round(3).tolist()
     ([0.0, 2.0], [1.0, 3.0], [0.333, 1.0])
     """
+    refuse_mask(lower, "lower")
+    refuse_mask(upper, "upper")
     low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
     if low.ndim != 1 or low.shape != high.shape or not low.size:
         raise ValueError(
@@ -84,6 +88,8 @@ def turnbull(lower: ArrayLike, upper: ArrayLike, weights: ArrayLike | None = Non
         )
     if not (low <= high).all():
         raise ValueError("lower must not lie above upper, and neither may be NaN")
+    if (low == np.inf).any() or (high == -np.inf).any():
+        raise ValueError("lower must not be +inf nor upper -inf: no value lies there")
     share = _shares(weights, len(low))
     kept = share > _LEAST_SHARE
     begins, ends, first, last = _places(low[kept], high[kept])
@@ -93,10 +99,12 @@ def turnbull(lower: ArrayLike, upper: ArrayLike, weights: ArrayLike | None = Non
 
 
 def _shares(weights: ArrayLike | None, rows: int) -> Floats:
-    """Return weights that sum to one."""
+    """Return checked weights that sum to one."""
     if weights is None:
         return np.full(rows, 1 / rows)
     share = np.asarray(weights, np.float64)
+    if share.shape != (rows,) or not np.isfinite(share).all() or (share < 0).any() or not share.any():
+        raise ValueError(f"weights must be {rows} finite numbers, not negative, and not all zero")
     share = share / share.max()
     return share / share.sum()
 
