@@ -109,6 +109,28 @@ def test_quantiles_of_all_rows_however_they_are_censored():
     assert abs(found[0]) == 0.5  # the middle of a mass
 
 
+def test_counts_seen_from_both_sides_have_mirrored_quantiles():
+    """Exact rows lie at the floors and caps of others, where an open row is beyond them."""
+    random = np.random.default_rng(5)
+    latent = random.poisson(4, 400).astype(float)
+    floor = random.integers(0, 4, 400).astype(float)
+    cap = floor + random.integers(1, 7, 400)
+    levels = (0.05, 0.1, 0.3, 0.5, 0.6, 0.7, 0.9, 0.95)
+    turned = [1 - level for level in reversed(levels)]
+
+    def of(y, threshold, levels, side="both"):
+        found, identified = quantiles_of_all(observe(y, threshold=threshold, side=side), levels)
+        return found.tolist(), [round(level, 8) for level in identified]
+
+    y = np.clip(latent, floor, cap)
+    found, (least, most) = of(y, (floor, cap), levels)
+    turned_back = [-value for value in found[::-1]], pytest.approx([1 - most, 1 - least])
+    assert of(-y, (-cap, -floor), turned) == turned_back
+    low, high = np.maximum(latent, floor), np.minimum(latent, cap)
+    assert of(low, (floor, INF), levels) == of(low, floor, levels, "left")
+    assert of(high, (-INF, cap), levels) == of(high, cap, levels, "right")
+
+
 @pytest.mark.parametrize(
     ("lower", "upper", "match"),
     [

@@ -20,6 +20,7 @@ def quantiles_of_all(
 
     They are Kaplan–Meier's, or Turnbull's where rows are open on different sides or are intervals: of a mass
     between two bounds the middle. A quantile that is not identified is a bound: the lowest or largest value.
+    A row that is open on one side lies beyond its bound, so that the quantiles of −y are those of y, negated.
 
     Examples
     --------
@@ -35,8 +36,12 @@ def quantiles_of_all(
         one_sided = kaplan_meier(observed.observed, observed.censored, weights)
         found = np.array([one_sided.level(level) for level in levels])
         return np.minimum(found, observed.observed.max()), (0.0, float(one_sided.reached.max(initial=0.0)))
-    law = turnbull(observed.lower, observed.upper, weights)
+    # Turnbull's intervals hold their upper end, and so do rows that are open below: it is moved out and back.
+    below = np.isinf(observed.lower)
+    upper = np.where(below, np.nextafter(observed.upper, -np.inf), observed.upper)
+    law = turnbull(observed.lower, upper, weights)
     low, high = np.array([law.level(level) for level in levels]).T
+    high = np.where(np.isin(high, upper[below]), np.nextafter(high, np.inf) + 0.0, high)
     # An open mass lies beyond its one bound; halves are taken first, so that far bounds do not overflow.
     low, high = np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)
     return np.where(low == high, low, low / 2 + high / 2), law.identified
