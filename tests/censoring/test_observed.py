@@ -211,7 +211,9 @@ def test_bounds_open_on_one_side_are_flags():
     assert observe(lower=[1.0, 2.0], upper=[1.0, 2.0]).kind == "none"
 
 
-@pytest.mark.parametrize("threshold", [(0.0, 5.0), (np.zeros(3), 5.0), np.array([[0.0, 5.0]] * 3)])
+@pytest.mark.parametrize(
+    "threshold", [(0.0, 5.0), (np.zeros(3), 5.0), np.array([[0.0, 5.0]] * 3), [[0.0, 5.0]] * 3]
+)
 def test_a_floor_and_a_cap_at_once(threshold):
     seen = observe([0.0, 2.0, 5.0], threshold=threshold, side="both")
     assert seen.direction.tolist() == [-1, 0, 1]

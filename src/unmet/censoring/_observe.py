@@ -130,7 +130,8 @@ def _doubly(y: Floats, threshold: Any, censored: Any) -> Observed:
         raise ValueError("censored does not say on which side: give lower= and upper= instead of y")
     if threshold is None:
         raise ValueError('side="both" needs threshold=(floor, cap), or lower= and upper= instead of y')
-    pair: Any = threshold if isinstance(threshold, (tuple, list)) else _numbers(threshold, "threshold")
+    given = isinstance(threshold, tuple) or (isinstance(threshold, list) and len(threshold) == 2)
+    pair: Any = threshold if given else _numbers(threshold, "threshold")
     if isinstance(pair, np.ndarray) and pair.ndim == 2:
         pair = pair.T  # an array holds one row per row of y
     if (isinstance(pair, np.ndarray) and pair.ndim == 0) or len(pair) != 2:
