@@ -427,6 +427,8 @@ def test_errors_name_the_argument(capped):
             build(kind, n_estimators=0).fit(capped.X, capped.y)
         with pytest.raises(ValueError, match="one problem at a time"):
             fit_many(build(kind), [{"X": capped.X, "y": capped.y}])
+    with pytest.raises(ValueError, match=r"y has values beyond 1e\+150"):
+        build(CensoredQuantileBooster).fit(capped.X, 1e200 * capped.y)
     with pytest.raises(ValueError, match="level="):
         censored_objective(capped.y, quantile=0.5, censored=capped.censored)
     with pytest.raises(ValueError, match="level"):

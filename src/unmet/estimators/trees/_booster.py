@@ -22,6 +22,8 @@ from unmet.estimators.trees._units import Units, take_units, units_for_lightgbm
 _BLOCK = 1024
 # Trees of the forest that gives the levels of censored rows.
 _FOREST = 100
+# Squares of larger values overflow.
+_LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,8 @@ class CensoredQuantileBooster(CensoredRegressor):
     def _fit_observed(self, X: Floats, observed: Observed, weight: Floats | None, seed: int) -> None:
         if not observed.known:
             refuse_two_sided(observed, f"{type(self).__name__} without a known floor and cap", TWO_SIDED)
+        if np.abs(observed.observed).max() > _LARGEST:
+            raise ValueError(f"y has values beyond {_LARGEST:g}: use larger units")
         table, seen, share = rows_to_grow(X, observed, weight)
         levels = check_quantiles(self.quantiles)
         inner = mirror_levels(levels) if observed.side == "left" else levels
