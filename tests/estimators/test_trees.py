@@ -311,6 +311,15 @@ def test_a_booster_knows_a_floor_and_a_cap_at_once(tmp_path):
     assert pair.tobytes() == found.tobytes()
 
 
+def test_a_booster_without_floors_is_that_of_caps():
+    X, _, y, limits = between(300, 16)
+    y, cap = np.minimum(y, limits[:, 1]), limits[:, 1]
+    model = CensoredQuantileBooster(n_estimators=60, random_state=0)
+    one = model.fit(X, y, threshold=cap).predict_quantiles(X)
+    other = clone(model).set_params(side="both").fit(X, y, threshold=(-np.inf, cap)).predict_quantiles(X)
+    assert one.tobytes() == other.tobytes()
+
+
 def test_without_splits_a_booster_between_limits_is_turnbull():
     _, _, y, limits = between(400, 15)
     seen = observe(y, threshold=limits, side="both")
@@ -423,6 +432,10 @@ def test_errors_name_the_argument(capped):
             )
         with pytest.raises(ValueError, match="every row is censored"):
             build(kind).fit(capped.X, capped.y, censored=np.ones(60, bool))
+        with pytest.raises(ValueError, match="every row is censored"):
+            build(kind).fit(
+                capped.X, capped.y, censored=capped.censored, sample_weight=capped.censored.astype(float)
+            )
         with pytest.raises(ValueError, match="n_estimators"):
             build(kind, n_estimators=0).fit(capped.X, capped.y)
         with pytest.raises(ValueError, match="one problem at a time"):

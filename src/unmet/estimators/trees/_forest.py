@@ -163,10 +163,13 @@ class CensoredQuantileForest(CensoredRegressor):
 
 def rows_to_grow(X: Floats, observed: Observed, weight: Floats | None) -> tuple[Floats, Observed, Floats]:
     """Return canonical rows and their weights, mirrored if they are all open below."""
-    refuse_all_censored(observed)
     seen = observed.mirrored() if observed.side == "left" else observed
-    columns = [seen.observed, seen.limits[1], seen.censored]
-    if observed.side == "both":
-        columns += [seen.limits[0], seen.direction]
+    floor, cap = seen.limits
+    bounded = np.isfinite(
+        floor
+    )  # columns of zeros do not change the order: without floors it is that of caps
+    columns = [seen.observed, cap, seen.censored, np.where(bounded, floor, 0.0), bounded]
     index, share = canonical_rows(X, columns, weight)
-    return X[index], seen.take(index), share * len(index)
+    seen = seen.take(index)
+    refuse_all_censored(seen)
+    return X[index], seen, share * len(index)
