@@ -196,6 +196,8 @@ def test_two_thresholds(tmp_path):
     given = {"y": table["y"], "threshold": (np.full(150, -1.0), table["cap"])}
     code, X, told = code_of({"x": x}, given, "both")
     check(code, X, told, "both", table={"x": x}, **given)
+    code, X, told = code_of(table, {"y": "y", "threshold": (-np.inf, "cap")}, "both")
+    check(code, X, told, "both", table=table)
 
 
 def test_only_what_is_needed_is_printed():

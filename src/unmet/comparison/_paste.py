@@ -121,6 +121,8 @@ def _target(used: Used, code: _Lines) -> tuple[dict[str, str], list[str]]:
         for place, (key, word, part) in enumerate(_parts(name, value, used.side)):
             if np.ndim(part) == 0 and not isinstance(part, str):
                 parts.append(_number(part))
+                if np.isinf(part):
+                    code.imports.add("from math import inf")
                 continue
             column = part if isinstance(part, str) else None
             if column is None and into_table:
