@@ -139,6 +139,22 @@ def test_a_known_floor_and_cap_leave_out_what_needs_one_side():
     assert left_out == {"Portnoy", "Peng–Huang", "Wang–Wang", "inverse weights", "local linear", "forest"}
 
 
+def test_the_line_of_all_rows_says_what_it_was():
+    X, y, _, flags = rows(80)
+    open_above, open_below = np.where(flags, np.inf, y), np.where(np.arange(80) % 7 == 0, -np.inf, y)
+    asked = {"methods": ["Kaplan–Meier"], "folds": 2}
+    called = [
+        unmet.compare(X, lower=y, upper=open_above, **asked),
+        unmet.compare(X, lower=open_below, upper=open_above, **asked),
+        unmet.compare(X, np.clip(y, -1, 1), threshold=(-1.0, 1.0), side="both", **asked),
+    ]
+    assert [found.lines[0].code.rpartition(".")[2] for found in called] == [
+        "kaplan_meier",
+        "turnbull",
+        "turnbull",
+    ]
+
+
 def test_wide_tables_and_many_rows_leave_out_two_linear_methods():
     random = np.random.default_rng(0)
     X = random.normal(size=(10_100, 4))

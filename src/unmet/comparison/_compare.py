@@ -160,7 +160,7 @@ def compare(
         quantiles_of[method.name] = predicted
     if not found:
         raise ValueError(f"methods: none could be fitted; {next(iter(left_out.values()))}")
-    lines = make_lines(found, "right" if "lower" in told else side)
+    lines = make_lines(found, "right" if "lower" in told else side, observed.side)
     asked = None if methods is None else len({*left_out, *(method.name for method in chosen)})
     weighted = observed.kind == "flags"
     name, sentence = recommend(lines, found, asked, weighted=weighted)

@@ -11,8 +11,13 @@ from unmet.comparison._measures import Measures
 from unmet.comparison._methods import METHODS, Method
 
 
-def make_lines(found: Mapping[Method, tuple[Measures, float, str]], side: str = "right") -> tuple[Line, ...]:
-    """Return one line per method from its measures, CPU seconds and note; the lowest loss comes first."""
+def make_lines(
+    found: Mapping[Method, tuple[Measures, float, str]], side: str = "right", open_on: str = ""
+) -> tuple[Line, ...]:
+    """Return one line per method from its measures, CPU seconds and note; the lowest loss comes first.
+
+    `side` is what the methods are told, and `open_on` where rows are open, if their bounds tell it instead.
+    """
     means = {method: float(measures.losses.mean()) for method, (measures, _, _) in found.items()}
     best = min(means, key=lambda method: (means[method], METHODS_ORDER.get(method.name, len(METHODS))))
     lines = []
@@ -21,7 +26,7 @@ def make_lines(found: Mapping[Method, tuple[Measures, float, str]], side: str = 
         lines.append(
             Line(
                 method.name,
-                method.call(side),
+                method.call((open_on or side) if method.estimator == "KaplanMeier" else side),
                 means[method],
                 above,
                 error,
