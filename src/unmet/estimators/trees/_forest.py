@@ -165,9 +165,8 @@ def rows_to_grow(X: Floats, observed: Observed, weight: Floats | None) -> tuple[
     """Return canonical rows and their weights, mirrored if they are all open below."""
     seen = observed.mirrored() if observed.side == "left" else observed
     floor, cap = seen.limits
-    bounded = np.isfinite(
-        floor
-    )  # columns of zeros do not change the order: without floors it is that of caps
+    # Columns of zeros do not change the order: without floors it is that of caps.
+    bounded = np.isfinite(floor)
     columns = [seen.observed, cap, seen.censored, np.where(bounded, floor, 0.0), bounded]
     index, share = canonical_rows(X, columns, weight)
     seen = seen.take(index)
