@@ -86,6 +86,23 @@ def test_flags_at_the_wrong_end_of_y_are_told():
     assert found.cautions[0] == words[0]
 
 
+def test_a_flag_of_nondetects_asks_for_the_left_side_by_its_name():
+    random = np.random.default_rng(0)
+    value, limit = np.exp(random.normal(size=300)), random.choice([0.2, 1.0, 3.0], 300)
+    low, limited = value < limit, np.maximum(value, limit)
+    seen = observe(limited, censored=low)
+    assert side_caution(seen) == side_caution(seen, low) == side_caution(seen, "censored") == []
+    words = side_caution(seen, "non_detect")
+    assert words[0].startswith("Large values are taken to be cut off, and non_detect sounds like a detection")
+    assert "give side='left'" in words[0]
+    assert side_caution(seen, None, "detected")
+    assert side_caution(seen, None, "died") == side_caution(seen, None, "nondetect") == []
+    assert side_caution(observe(limited, censored=low, side="left"), "non_detect") == []
+    table = {"x": random.normal(size=300), "value": limited, "nd": low}
+    found = unmet.compare(table, "value", censored="nd", methods="Tobit", folds=2)
+    assert found.cautions[0].startswith("Large values are taken to be cut off, and nd sounds")
+
+
 def line(method, above, error):
     return Line(method, "", 1.0 + above, above, error, 0.0, None, None, None, 0, 0.1)
 

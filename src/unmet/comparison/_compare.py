@@ -165,7 +165,7 @@ def compare(
     weighted = observed.kind == "flags"
     name, sentence = recommend(lines, found, asked, weighted=weighted)
     used_one = next(method for method in chosen if method.name == name)
-    cautions = side_caution(observed)
+    cautions = side_caution(observed, censored, event)
     if skewed:
         cautions.append(logarithm_caution(used_one, quantiles_of[name], logarithm_words(told)))
     cautions += beyond_cautions(observed, quantiles_of[name], levels) + close_call(
