@@ -36,6 +36,18 @@ def logarithm_caution(method: Method, predicted: Floats, logarithm: str) -> str:
     )
 
 
+def below_zero_caution(observed: Observed, predicted: Floats) -> list[str]:
+    """Return a sentence if quantiles of held-out rows fall below 0, and no value or bound does."""
+    known = np.concatenate([observed.lower, observed.upper])
+    share = float((predicted < 0).any(axis=1).mean())
+    if (known[np.isfinite(known)] < 0).any() or share < _LEAST_BELOW:
+        return []
+    return [
+        f"It predicts quantiles below 0 in {_percent(share)} of the rows, and the table has no y below 0: if "
+        "there can be none, add positive=True to the call."
+    ]
+
+
 def beyond_cautions(observed: Observed, predicted: Floats, levels: Sequence[float]) -> list[str]:
     """Return a sentence for each open end beyond whose last value or cap many predicted quantiles lie."""
     found = []
