@@ -225,6 +225,17 @@ def test_forgotten_censoring_is_told_in_options(sales, tmp_path, capsys):
     assert "and is never below it: if it is the cap, give --threshold 'stock'." in told
 
 
+def test_a_caution_names_the_option(tmp_path, capsys):
+    random = np.random.default_rng(2)
+    value = np.exp(random.normal(size=100))
+    columns = {"x": random.normal(size=100), "value": np.maximum(value, 0.6), "nd": value < 0.6}
+    write_columns(tmp_path / "t.parquet", columns)
+    asked = ("compare", tmp_path / "t.parquet", "--y", "value", "--censored", "nd", *FAST)
+    assert call(*asked, "-o", tmp_path / "out") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "if they lie below a limit, give --side 'left', or all of this is wrong." in told
+
+
 def test_another_comparison_is_told_by_what_differs(sales, tmp_path, capsys):
     asked = ("compare", sales, "--y", "sold", "--threshold", "stock", "-q", "-o", tmp_path / "out")
     assert call(*asked, *FAST) == 0

@@ -285,7 +285,15 @@ def test_a_comparison_prints_in_a_few_lines():
 
 def test_a_method_that_leaves_quantiles_open_yields_to_one_that_does_not():
     lines = [line("MLP", 0.40, 0.0, 0.0), line("Portnoy", 0.40, 0.0, 0.0, "quantiles above 0.8 are lost")]
-    assert recommend(lines, scores(MLP=1.0, Portnoy=1.0))[0] == "MLP"
+    name, words = recommend(lines, scores(MLP=1.0, Portnoy=1.0))
+    assert name == "MLP"
+    assert words.endswith(
+        "of the 2 methods within one standard error it is the simplest whose fit does not warn. Portnoy "
+        "comes as close, but quantiles above 0.8 are lost."
+    )
+    # Who is neither simpler nor best is not named.
+    lines = [line("Tobit", 0.40, 0.0, 0.0), line("forest", 0.40, 0.0, 0.0, "quantiles above 0.8 are lost")]
+    assert recommend(lines, scores(Tobit=1.0, forest=1.0))[1].endswith("it is the simplest.")
 
 
 def test_a_fit_that_warns_of_itself_is_noted(monkeypatch):

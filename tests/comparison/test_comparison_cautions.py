@@ -5,7 +5,7 @@ import numpy as np
 import unmet
 from unmet.censoring import observe
 from unmet.comparison import Line
-from unmet.comparison._cautions import beyond_cautions, close_call, side_caution
+from unmet.comparison._cautions import below_zero_caution, beyond_cautions, close_call, side_caution
 
 LEVELS = (0.5, 0.9, 0.95)
 ROWS = np.tile([1.0, 4.0, 6.0], (10, 1))
@@ -84,6 +84,39 @@ def test_flags_at_the_wrong_end_of_y_are_told():
     table = {"x": random.normal(size=200), "value": limited, "nd": low}
     found = unmet.compare(table, "value", censored="nd", methods="Tobit", folds=2)
     assert found.cautions[0] == words[0]
+
+
+def test_a_flag_of_nondetects_asks_for_the_left_side_by_its_name():
+    random = np.random.default_rng(0)
+    value, limit = np.exp(random.normal(size=300)), random.choice([0.2, 1.0, 3.0], 300)
+    low, limited = value < limit, np.maximum(value, limit)
+    seen = observe(limited, censored=low)
+    assert side_caution(seen) == side_caution(seen, low) == side_caution(seen, "censored") == []
+    words = side_caution(seen, "non_detect")
+    assert words[0].startswith("Large values are taken to be cut off, and non_detect sounds like a detection")
+    assert "give side='left'" in words[0]
+    assert side_caution(seen, None, "detected")
+    assert side_caution(seen, None, "died") == side_caution(seen, None, "nondetect") == []
+    assert side_caution(observe(limited, censored=low, side="left"), "non_detect") == []
+    table = {"x": random.normal(size=300), "value": limited, "nd": low}
+    found = unmet.compare(table, "value", censored="nd", methods="Tobit", folds=2)
+    assert found.cautions[0].startswith("Large values are taken to be cut off, and nd sounds")
+
+
+def test_quantiles_below_zero_of_values_that_are_not_are_told():
+    y, predicted = np.arange(100.0), np.ones((100, 2))
+    assert below_zero_caution(observe(y), predicted) == []
+    predicted[:7, 0] = -1.0
+    assert below_zero_caution(observe(y), predicted) == [
+        "It predicts quantiles below 0 in 7% of the rows, and the table has no y below 0: if there can be "
+        "none, add positive=True to the call."
+    ]
+    assert below_zero_caution(observe(y - 1), predicted) == []
+    random = np.random.default_rng(0)
+    x = random.normal(size=300)
+    demand, stock = random.poisson(np.exp(1 + 0.5 * x)), random.integers(3, 9, 300)
+    found = unmet.compare({"x": x}, np.minimum(demand, stock), threshold=stock, methods="Tobit", folds=2)
+    assert found.cautions[0].startswith("It predicts quantiles below 0 in ")
 
 
 def line(method, above, error):

@@ -88,7 +88,7 @@ def tell(found: Comparison, files: list[Path], *, as_json: bool, quiet: bool) ->
         console.print(f"Not compared: {shown(name)}, which {shown(reason)}.", style="dim")
     console.print(f"\n[bold]{shown(found.recommendation)}[/bold]")
     for caution in found.cautions:
-        console.print(shown(caution))
+        console.print(shown(in_options(caution, _OPTIONS)))
     if found.code:
         # Code must be neither indented nor wrapped, or it could not be pasted.
         console.print()

@@ -1,6 +1,7 @@
 """What to know before the recommended fit is used: quantiles below zero, and beyond all that was seen."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from unmet.censoring import Observed
 from unmet.comparison._comparison import Line, number
 from unmet.comparison._methods import Method
-from unmet.comparison._untold import lies_below
+from unmet.comparison._untold import lies_below, marks_nondetects
 
 Floats = NDArray[np.float64]
 # Fewer rows than this share are told of nothing.
@@ -35,6 +36,18 @@ def logarithm_caution(method: Method, predicted: Floats, logarithm: str) -> str:
     )
 
 
+def below_zero_caution(observed: Observed, predicted: Floats) -> list[str]:
+    """Return a sentence if quantiles of held-out rows fall below 0, and no value or bound does."""
+    known = np.concatenate([observed.lower, observed.upper])
+    share = float((predicted < 0).any(axis=1).mean())
+    if (known[np.isfinite(known)] < 0).any() or share < _LEAST_BELOW:
+        return []
+    return [
+        f"It predicts quantiles below 0 in {_percent(share)} of the rows, and the table has no y below 0: if "
+        "there can be none, add positive=True to the call."
+    ]
+
+
 def beyond_cautions(observed: Observed, predicted: Floats, levels: Sequence[float]) -> list[str]:
     """Return a sentence for each open end beyond whose last value or cap many predicted quantiles lie."""
     found = []
@@ -49,13 +62,23 @@ def beyond_cautions(observed: Observed, predicted: Floats, levels: Sequence[floa
     return found
 
 
-def side_caution(observed: Observed) -> list[str]:
-    """Return a sentence if flagged rows lie at the wrong end: small values where large ones are cut off."""
+def side_caution(observed: Observed, censored: Any = None, event: Any = None) -> list[str]:
+    """Return a sentence if flagged rows lie at the wrong end: small values where large ones are cut off.
+
+    With several detection limits they need not be the smallest, but the name of their column may say it:
+    `censored` and `event` are the names, if there are some.
+    """
     if observed.kind != "flags" or observed.side == "both":
         return []
     left = observed.side == "left"
     if not lies_below(-observed.observed if left else observed.observed, observed.censored):
-        return []
+        name = censored if event is None else event
+        if left or not isinstance(name, str) or not marks_nondetects(name, event=event is not None):
+            return []
+        return [
+            f"Large values are taken to be cut off, and {name} sounds like a detection limit: if the "
+            "censored rows lie below one, give side='left', or all of this is wrong."
+        ]
     which, where, other = ("largest", "above", "right") if left else ("smallest", "below", "left")
     return [
         f"The censored rows have the {which} values of y: if they lie {where} a limit, give side={other!r}, "

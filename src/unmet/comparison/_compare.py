@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from unmet.censoring import Observed, Side, observe
 from unmet.comparison._answers import leave_out_answers, leave_out_row_numbers
-from unmet.comparison._cautions import beyond_cautions, close_call, logarithm_caution, side_caution
+from unmet.comparison._cautions import (
+    below_zero_caution,
+    beyond_cautions,
+    close_call,
+    logarithm_caution,
+    side_caution,
+)
 from unmet.comparison._columns import Encoded, encode, read_table
 from unmet.comparison._comparison import Comparison
 from unmet.comparison._folds import Held, Task, predict_held, split
@@ -165,9 +171,11 @@ def compare(
     weighted = observed.kind == "flags"
     name, sentence = recommend(lines, found, asked, weighted=weighted)
     used_one = next(method for method in chosen if method.name == name)
-    cautions = side_caution(observed)
+    cautions = side_caution(observed, censored, event)
     if skewed:
         cautions.append(logarithm_caution(used_one, quantiles_of[name], logarithm_words(told)))
+    else:
+        cautions += below_zero_caution(observed, quantiles_of[name])
     cautions += beyond_cautions(observed, quantiles_of[name], levels) + close_call(
         trusted(lines, found) if weighted else lines, name
     )

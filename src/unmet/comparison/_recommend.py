@@ -82,7 +82,10 @@ def recommend(
     simple = sorted(whole, key=lambda line: METHODS_ORDER.get(line.method, len(METHODS)))
     chosen = next(line for line in simple if line.method not in rejected)
     simpler = [line.method for line in simple[: simple.index(chosen)]]
+    yielding = _yielding(close, chosen)
+    such = _such(yielding, simpler)
     but = f". {rejected[simpler[0]]}" if simpler else ""
+    but += f". {yielding[0].method} comes as close, but {yielding[0].note}" if yielding else ""
     best, others = lines[0], [line for line in lines if line.method != chosen.method]
     if chosen.method == METHODS[0].name and not others:
         words = (
@@ -100,12 +103,12 @@ def recommend(
         one, other = pair(chosen.loss, best.loss)
         words += (
             f"its loss {one} is within one standard error ({number(chosen.error)}) of the {low}, {other} of "
-            f"{best.method}, and it is the simplest such method{_unrejected(simpler)}"
+            f"{best.method}, and it is the simplest such method{such}"
         )
     elif len(close) > 1:
         words += (
             f"it has the lowest loss, {number(best.loss)}, and of the {len(close)} methods within one "
-            f"standard error it is the simplest{_unrejected(simpler)}"
+            f"standard error it is the simplest{such}"
         )
     elif others:
         words += (
@@ -131,8 +134,18 @@ def trusted(lines: Sequence[Line], found: Mapping[Method, tuple[Measures, float,
     return [replace(line, above_best=gap, error=error) for line, (gap, error) in zip(kept, above)]
 
 
-def _unrejected(simpler: Sequence[str]) -> str:
-    return " that the log score does not reject" if simpler else ""
+def _yielding(close: Sequence[Line], chosen: Line) -> list[Line]:
+    """Return the methods that yield to the chosen one because they warn, though simpler or of lowest loss."""
+    order = {line.method: METHODS_ORDER.get(line.method, len(METHODS)) for line in (*close, chosen)}
+    before = [line for line in close if line is close[0] or order[line.method] < order[chosen.method]]
+    return [] if chosen.note else [line for line in before if line.note]
+
+
+def _such(yielding: Sequence[Line], simpler: Sequence[str]) -> str:
+    """Return what sets the chosen method apart from close ones that are simpler."""
+    words = ["whose fit does not warn"] if yielding else []
+    words += ["that the log score does not reject"] if simpler else []
+    return f" {' and '.join(words)}" if words else ""
 
 
 def _rejected(names: Sequence[str], scores: Mapping[str, Any]) -> dict[str, str]:

@@ -15,10 +15,13 @@ Floats = NDArray[np.float64]
 _LEAST_REACHED, _LEAST_BOUNDED, _BEYOND_CHANCE = 0.05, 0.99, 1.5
 # Share of the pairs of a flagged row and another in which the flagged one is smaller.
 _LEAST_PAIRS = 0.9
+# Flags of values below a detection limit, and the opposite; then flags of any kind.
+_BELOW_NAMES = {"nondetect", "nondetects", "nondetected", "nd", "bdl", "bql", "blq", "lod"}
+_ABOVE_NAMES = {"detect", "detected", "quantified"}
 _FLAG_NAMES = {
     *("event", "events", "status", "death", "dead", "died"),
-    *("cens", "censor", "censored", "censoring", "uncensored", "nondetect", "nondetects", "nondetected"),
-    *("nd", "bdl", "bql", "lod"),
+    *("cens", "censor", "censored", "censoring", "uncensored"),
+    *_BELOW_NAMES,
 }
 
 
@@ -106,14 +109,29 @@ def _chance(numbers: Floats, y: Floats) -> float:
     return float((counts[one] * other_counts[other]).sum() / len(y) ** 2)
 
 
+def marks_nondetects(name: str, *, event: bool = False) -> bool:
+    """Whether the name of a flag says that values below a detection limit have it; or lack it, as events.
+
+    >>> marks_nondetects("non_detect"), marks_nondetects("censored"), marks_nondetects("detected", event=True)
+    (True, False, True)
+    """
+    below = _says(name, _BELOW_NAMES)
+    return not below and _says(name, _ABOVE_NAMES) if event else below
+
+
 def _is_flag_name(name: str) -> bool:
     """Whether a name says event or censored, alone or as a word of it.
 
     >>> [_is_flag_name(name) for name in ("cens", "deathEvent", "non-detect", "centre")]
     [True, True, True, False]
     """
+    return _says(name, _FLAG_NAMES)
+
+
+def _says(name: str, some: set[str]) -> bool:
+    """Whether one of some words is a word of a name, or all of it."""
     words = words_of(name)
-    return bool(_FLAG_NAMES & {*words, "".join(words)})
+    return bool(some & {*words, "".join(words)})
 
 
 def _flag_values(values: NDArray[Any]) -> tuple[str, Floats] | None:

@@ -31,7 +31,7 @@ def plot_comparison(
 ) -> Axes:
     """Draw how far the loss of each method is above the lowest, and return the axis.
 
-    Bars are one standard error of the difference. The recommended method is red; the methods within one
+    Bars are one standard error of the difference. The recommended method is orange; the methods within one
     standard error of the lowest loss are blue, the others grey. Where methods far away would squeeze the
     close ones, the axis ends before them: an arrow with their number marks them. An arrow ends a bar that
     leaves the axis, too. Methods in `unidentified`, which leave quantiles open or warn of their fit, have a
