@@ -15,31 +15,13 @@ from unmet.estimators._files import construct, describe, from_plain, pack, rebui
 from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators._warn import warn_user
 from unmet.estimators.conformal._chance import find_chance
+from unmet.estimators.conformal._ladder import GRID, STEPS, Bounds, common_levels, ladder_of
 from unmet.estimators.conformal._misses import find_top, holding_levels, misses_above, misses_below
 
 CensoringKind = Literal["forest", "kaplan-meier"]
 
-# Levels of the inner estimator; bounds are chosen between them and, beyond the last, in steps.
-_LOW = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-GRID: tuple[float, ...] = (*_LOW, 0.5, *(round(1 - level, 2) for level in reversed(_LOW)))
-_BETWEEN = 4
-_STEPS = 25
 # `predict_interval` warns if a larger share of the intervals is open at one end.
 _MOST_OPEN = 0.75
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Where calibration ended on the ladder of bounds."""
-
-    levels: tuple[float, ...]  # of the inner estimator, from lowest to highest rung
-    unit: float  # of the steps beyond them
-    lower: int  # rung of the one-sided lower bound
-    lower_end: int  # rung of the lower end of the interval
-    upper_end: int | None  # rung of its upper end; None if censoring hides it
-    cutoff: float | None
-    inner: tuple[float, ...]  # level of the inner estimator that holds for each level of the grid
-    top: float | None = None  # an upper end above this is +∞: too few rows could be seen there
 
 
 @dataclass(eq=False, repr=False)
@@ -164,14 +146,13 @@ class Conformal(CensoredRegressor):
         self._calibrate(X[held], seen, share[held], chance, left)
 
     def _calibrate(self, X: Floats, seen: Observed, share: Floats, chance: Any, left: bool) -> None:
-        levels = self._levels()
+        levels = common_levels([self.estimator_])
         unit = float(np.ptp(self.estimator_.predict_quantiles(X, (levels[0], levels[-1])), axis=1).mean()) / 4
-        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None, GRID)
-        ladder = self._ladder(X)
+        ladder = ladder_of(self.estimator_, X, levels, unit or 1.0)
         ladder = -ladder[:, ::-1] if left else ladder
         # The grid is its own mirror image.
         inner = holding_levels(
-            ladder[:, _STEPS:-_STEPS], mirror_levels(levels) if left else levels, seen, share, GRID
+            ladder[:, STEPS:-STEPS], mirror_levels(levels) if left else levels, seen, share, GRID
         )
         inner = mirror_levels(inner) if left else inner
         cutoff = None if self.cutoff == "adaptive" else float(self.cutoff)
@@ -194,22 +175,8 @@ class Conformal(CensoredRegressor):
         self.bounds_ = Bounds(levels, unit or 1.0, *ends)
         self.side_ = "left" if left else "right"
 
-    def _levels(self) -> tuple[float, ...]:
-        """Return the levels between which bounds are chosen."""
-        fitted = self.estimator_._fitted()
-        usable = GRID
-        if not fitted.parametric:
-            usable = tuple(level for level in GRID if fitted.levels[0] <= level <= fitted.levels[-1])
-        place = np.arange((len(usable) - 1) * _BETWEEN + 1) / _BETWEEN
-        fine = np.interp(place, np.arange(len(usable)), usable)
-        return tuple(round(float(level), 12) for level in fine)
-
     def _ladder(self, X: Any) -> Floats:
-        """Return increasing bounds, shape (n, M): steps below, quantiles, steps above."""
-        values = np.maximum.accumulate(self.estimator_.predict_quantiles(X, self.bounds_.levels), axis=1)
-        steps = self.bounds_.unit * 0.1 * np.arange(1, _STEPS + 1) ** 1.5
-        found = np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
-        return np.maximum(found, 0.0) if self.positive else found
+        return ladder_of(self.estimator_, X, self.bounds_.levels, self.bounds_.unit)
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "bounds_")
