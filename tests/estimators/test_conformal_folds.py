@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from unmet import CensoredQuantileForest, Conformal, LinearCensoredQuantiles, TobitRegressor, load
 from unmet.estimators.conformal import _conformal
 from unmet.estimators.conformal._ladder import GRID, common_levels
+from unmet.losses import tilted_loss
 from unmet.runs import load_model, save_model
 
 TOBIT = TobitRegressor(max_epochs=100, random_state=0)
@@ -108,6 +109,33 @@ def test_bounds_and_intervals_hold(how):
         inside.append(((low <= truth) & (truth <= high)).mean())
     assert 0.88 < np.mean(lower) < 0.93
     assert 0.88 < np.mean(inside) < 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:quantiles.*not identified")
+def test_the_loss_is_below_that_of_the_split():
+    """The forest of all rows is closer to the latent values than that of half of them."""
+
+    def draw(rows, seed):
+        random = np.random.default_rng(seed)
+        X = random.uniform(size=(rows, 3))
+        latent = np.sin(4 * X[:, 0]) + X[:, 1] + (0.3 + 0.5 * X[:, 2]) * random.normal(size=rows)
+        return X, latent, 0.2 + 0.5 * X[:, 1] + random.exponential(1.5, size=rows)
+
+    levels = np.arange(1, 10) / 10
+    new, truth, _ = draw(4000, 100)
+    inner = CensoredQuantileForest(n_estimators=50, min_samples_leaf=8, random_state=0)
+    ratios = []
+    for seed in range(4):
+        X, latent, cut = draw(400, seed)
+        losses = []
+        for folds in (4, None):
+            model = Conformal(inner, censoring="kaplan-meier", folds=folds, random_state=seed)
+            quantiles = model.fit(X, **told_of(latent, cut, "threshold")).predict_quantiles(new, levels)
+            losses.append(tilted_loss(truth[:, None], quantiles, levels).mean())
+        ratios.append(losses[0] / losses[1])
+    assert max(ratios) < 1
+    assert np.mean(ratios) < 0.99
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
