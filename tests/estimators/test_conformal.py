@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from unmet import CensoredQuantileForest, Conformal, LinearCensoredQuantiles, TobitRegressor, load
 from unmet.censoring import observe
-from unmet.estimators.conformal._conformal import GRID
+from unmet.estimators.conformal._ladder import GRID
 from unmet.estimators.conformal._misses import holding_levels
 
 MODEL = LinearCensoredQuantiles(quantiles=(0.1, 0.3, 0.5), random_state=0)

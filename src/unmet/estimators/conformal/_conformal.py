@@ -15,55 +15,49 @@ from unmet.estimators._files import construct, describe, from_plain, pack, rebui
 from unmet.estimators._settings import check_choice, check_number, check_quantiles, check_switch
 from unmet.estimators._warn import warn_user
 from unmet.estimators.conformal._chance import find_chance
+from unmet.estimators.conformal._ladder import GRID, STEPS, Bounds, common_levels, ladder_of
 from unmet.estimators.conformal._misses import find_top, holding_levels, misses_above, misses_below
+from unmet.estimators.conformal._parts import Part, find_unit, hold_out, join_chances, join_ladders
 
 CensoringKind = Literal["forest", "kaplan-meier"]
 
-# Levels of the inner estimator; bounds are chosen between them and, beyond the last, in steps.
-_LOW = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-GRID: tuple[float, ...] = (*_LOW, 0.5, *(round(1 - level, 2) for level in reversed(_LOW)))
-_BETWEEN = 4
-_STEPS = 25
 # `predict_interval` warns if a larger share of the intervals is open at one end.
 _MOST_OPEN = 0.75
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Where calibration ended on the ladder of bounds."""
-
-    levels: tuple[float, ...]  # of the inner estimator, from lowest to highest rung
-    unit: float  # of the steps beyond them
-    lower: int  # rung of the one-sided lower bound
-    lower_end: int  # rung of the lower end of the interval
-    upper_end: int | None  # rung of its upper end; None if censoring hides it
-    cutoff: float | None
-    inner: tuple[float, ...]  # level of the inner estimator that holds for each level of the grid
-    top: float | None = None  # an upper end above this is +∞: too few rows could be seen there
+_FRACTION = 0.5
 
 
 @dataclass(eq=False, repr=False)
 class Conformal(CensoredRegressor):
     """Bounds on a latent target that hold for new rows, around any estimator of censored quantiles.
 
-    `fit` trains the estimator on one part of the rows and calibrates on the other. `predict_lower` returns
-    the lower bound L(x) with P(T ≥ L(x)) ≥ coverage: the highest of the estimator's quantiles (and of steps
-    below its lowest) whose estimated share of misses stays below 1 − coverage. Rows count by the inverse of
-    their chance not to be cut off before a cut-off c(x): with cutoff="adaptive" the bound itself, otherwise
-    one number, with which bounds are at most the cut-off. `predict_interval` has an upper end where enough
-    rows could be seen beyond it, and +∞ elsewhere. `predict_quantiles`, `sample` and `complete` use the
-    estimator's quantiles at the levels that held in the calibration rows. For side="left" all is mirrored:
-    `predict_lower` raises, and the interval may have a lower end of −∞.
+    `fit` trains the estimator on one part of the rows and calibrates on the other, or does both with all
+    rows in `folds`. `predict_lower` returns the lower bound L(x) with P(T ≥ L(x)) ≥ coverage: the highest of
+    the estimator's quantiles (and of steps below its lowest) whose estimated share of misses stays below
+    1 − coverage. Rows count by the inverse of their chance not to be cut off before a cut-off c(x): with
+    cutoff="adaptive" the bound itself, otherwise one number, with which bounds are at most the cut-off.
+    `predict_interval` has an upper end where enough rows could be seen beyond it, and +∞ elsewhere.
+    `predict_quantiles`, `sample` and `complete` use the estimator's quantiles at the levels that held in the
+    calibration rows. For side="left" all is mirrored: `predict_lower` raises, and the interval may have a
+    lower end of −∞.
 
     Assumes that where a row is cut off is independent of its latent value given X, and a good estimate of the
-    chance not to be cut off. With the true chance, coverage holds up to 1/n; otherwise also if the estimator
-    is good. With `threshold=` the cut-off of every row is used; with `censored=` only those that were met.
+    chance not to be cut off. With the true chance, coverage of the split holds up to 1/n; otherwise also if
+    the estimator is good. With `threshold=` the cut-off of every row is used; with `censored=` only those
+    that were met.
 
     The estimator learns from part of the rows only. Where it goes beyond the data, as upper quantiles do
-    under heavy censoring, its `score` can be far below that of the same estimator fitted to all rows.
+    under heavy censoring, its `score` can be far below that of the same estimator fitted to all rows. With
+    `folds` it learns from all rows, and all rows calibrate: those of each fold with a copy of the estimator,
+    and a chance, that learnt from the other folds.
+
+    What held for the copies then counts as holding for `estimator_`. That is so for an estimator that changes
+    little if a fold is left out (Steinberger and Leeb). The split's guarantee is lost. CV+ (Barber et al.)
+    and cross-conformal prediction (Vovk) keep about half of it without censoring, at most 2 (1 − coverage)
+    misses, because they build each interval from all copies. Here one estimator answers, and for one that is
+    not stable nothing is promised.
 
     Cost: one fit of the estimator to part of the rows, a forest of 100 trees for the chance, and about 100
-    predictions for each calibration row.
+    predictions for each calibration row. With `folds`: one fit more than folds, and a forest for each fold.
 
     Parameters
     ----------
@@ -76,23 +70,30 @@ class Conformal(CensoredRegressor):
     censoring : {"forest", "kaplan-meier"} or callable
         P(C ≥ c | x): by neighbours of a row in a forest, by all rows alike, or f(X, c) → array.
     calibration_fraction : float
-        Share of the rows that calibrate.
+        Share of the rows that calibrate. Not with `folds`.
+    folds : int or None
+        None: one part of the rows fits and the other calibrates. A number, such as 5: cross-fitting, in which
+        every row does both.
     counts : bool
         y are counts: uniform numbers are added to fit and calibrate without ties, and bounds are rounded to
         whole numbers outwards.
     random_state : int, RandomState or None
-        Splits the rows, and draws the uniform numbers. The estimator keeps its own.
+        Splits the rows or deals them to folds, and draws the uniform numbers. The estimator keeps its own.
 
     Attributes
     ----------
     estimator_ : the fitted estimator
+        With `folds`, that of all rows.
     bounds_ : Bounds
         The chosen rungs.
 
     References
     ----------
     Candès, Lei & Ren (2023), Conformalized survival analysis, J. R. Stat. Soc. B 85. Gui, Hore, Ren & Barber
-    (2024), Conformalized survival analysis with adaptive cut-offs, Biometrika 111.
+    (2024), Conformalized survival analysis with adaptive cut-offs, Biometrika 111. Folds: Vovk (2015),
+    Cross-conformal predictors, Ann. Math. Artif. Intell. 74. Barber, Candès, Ramdas & Tibshirani (2021),
+    Predictive inference with the jackknife+, Ann. Stat. 49. Steinberger & Leeb (2023), Conditional predictive
+    inference for stable algorithms, Ann. Stat. 51.
 
     Examples
     --------
@@ -111,7 +112,8 @@ class Conformal(CensoredRegressor):
     coverage: float = 0.9
     cutoff: float | Literal["adaptive"] = "adaptive"
     censoring: Any = "forest"
-    calibration_fraction: float = 0.5
+    calibration_fraction: float = _FRACTION
+    folds: int | None = None
     counts: bool = False
     random_state: Any = None
 
@@ -126,7 +128,7 @@ class Conformal(CensoredRegressor):
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
     ) -> Self:
-        """Fit the estimator to one part of the rows, and calibrate with the other.
+        """Fit the estimator and calibrate its bounds, with rows that it did not see.
 
         Parameters
         ----------
@@ -135,7 +137,7 @@ class Conformal(CensoredRegressor):
         sample_weight : array of shape (n,), optional
             How much each row counts in the fit and in the calibration: coverage then holds on average over
             new rows drawn with these weights. A row of weight 0 does not count at all, but a row of weight 2
-            lies in one part, where two equal rows may lie in both.
+            lies in one part or fold, where two equal rows may lie in two.
         """
         return super().fit(X, y, threshold, censored, sample_weight, lower=lower, upper=upper)
 
@@ -144,34 +146,47 @@ class Conformal(CensoredRegressor):
         share = np.ones(len(X)) if weight is None else weight / weight[weight > 0].mean()
         if weight is not None:
             X, observed, share = X[weight > 0], observed.take(weight > 0), share[weight > 0]
+        least = 2 if self.folds is None else self.folds
+        if len(X) < least:
+            how = "one to fit and one to calibrate" if self.folds is None else "one for each of its folds"
+            raise ValueError(
+                f"Conformal needs at least {least} rows, {how}, got {len(X)} sample{'s' * (len(X) > 1)}"
+            )
         random = np.random.default_rng(seed)
-        held = np.zeros(len(X), bool)
-        count = min(max(1, round(self.calibration_fraction * len(X))), len(X) - 1)
-        if count < 1:
-            raise ValueError("Conformal needs at least 2 rows, one to fit and one to calibrate, got 1 sample")
-        held[random.permutation(len(X))[:count]] = True
+        held = hold_out(random.permutation(len(X)), self.calibration_fraction, self.folds)
         if self.counts:
             observed = _jittered(observed, random)
-        train, calibrate = observed.take(~held), observed.take(held)
-        self.estimator_ = self._inner().set_params(quantiles=GRID, side=observed.side)
-        told = {} if weight is None else {"sample_weight": share[~held]}
-        self.estimator_.fit(X[~held], **_as_given(train), **told)
         left = observed.side == "left"
-        seen = calibrate.mirrored() if left else calibrate
-        chance = find_chance(
-            self.censoring, X[~held], train.mirrored() if left else train, share[~held], seed
-        )
-        self._calibrate(X[held], seen, share[held], chance, left)
+        parts = []
+        for rows in held:
+            rest = np.setdiff1d(np.arange(len(X)), rows)
+            train, part = observed.take(rest), share[rest]
+            estimator = self._learn(X[rest], train, None if weight is None else part)
+            seen = train.mirrored() if left else train
+            parts.append(Part(X[rows], estimator, find_chance(self.censoring, X[rest], seen, part, seed)))
+        if self.folds is None:
+            self.estimator_ = parts[0].estimator
+        else:
+            self.estimator_ = self._learn(X, observed, None if weight is None else share)
+        every = np.concatenate(held)
+        seen = observed.take(every)
+        self._calibrate(parts, seen.mirrored() if left else seen, share[every], left)
 
-    def _calibrate(self, X: Floats, seen: Observed, share: Floats, chance: Any, left: bool) -> None:
-        levels = self._levels()
-        unit = float(np.ptp(self.estimator_.predict_quantiles(X, (levels[0], levels[-1])), axis=1).mean()) / 4
-        self.bounds_ = Bounds(levels, unit or 1.0, 0, 0, None, None, GRID)
-        ladder = self._ladder(X)
+    def _learn(self, X: Floats, observed: Observed, weight: Floats | None) -> Any:
+        """Return a copy of the estimator, fitted to these rows."""
+        told = {} if weight is None else {"sample_weight": weight}
+        inner = self._inner().set_params(quantiles=GRID, side=observed.side)
+        return inner.fit(X, **_as_given(observed), **told)
+
+    def _calibrate(self, parts: list[Part], seen: Observed, share: Floats, left: bool) -> None:
+        X, chance = np.concatenate([part.X for part in parts]), join_chances(parts)
+        levels = common_levels([self.estimator_, *(part.estimator for part in parts)])
+        unit = find_unit(parts, levels)
+        ladder = join_ladders(parts, levels, unit)
         ladder = -ladder[:, ::-1] if left else ladder
         # The grid is its own mirror image.
         inner = holding_levels(
-            ladder[:, _STEPS:-_STEPS], mirror_levels(levels) if left else levels, seen, share, GRID
+            ladder[:, STEPS:-STEPS], mirror_levels(levels) if left else levels, seen, share, GRID
         )
         inner = mirror_levels(inner) if left else inner
         cutoff = None if self.cutoff == "adaptive" else float(self.cutoff)
@@ -191,25 +206,11 @@ class Conformal(CensoredRegressor):
         if not seen.known and np.isfinite(top):  # flags tell nothing of lower bounds beyond it either
             cutoff = top if cutoff is None else min(cutoff, top)
         ends = (lower, lower_end, upper_end, cutoff, inner, top if np.isfinite(top) else None)
-        self.bounds_ = Bounds(levels, unit or 1.0, *ends)
+        self.bounds_ = Bounds(levels, unit, *ends)
         self.side_ = "left" if left else "right"
 
-    def _levels(self) -> tuple[float, ...]:
-        """Return the levels between which bounds are chosen."""
-        fitted = self.estimator_._fitted()
-        usable = GRID
-        if not fitted.parametric:
-            usable = tuple(level for level in GRID if fitted.levels[0] <= level <= fitted.levels[-1])
-        place = np.arange((len(usable) - 1) * _BETWEEN + 1) / _BETWEEN
-        fine = np.interp(place, np.arange(len(usable)), usable)
-        return tuple(round(float(level), 12) for level in fine)
-
     def _ladder(self, X: Any) -> Floats:
-        """Return increasing bounds, shape (n, M): steps below, quantiles, steps above."""
-        values = np.maximum.accumulate(self.estimator_.predict_quantiles(X, self.bounds_.levels), axis=1)
-        steps = self.bounds_.unit * 0.1 * np.arange(1, _STEPS + 1) ** 1.5
-        found = np.concatenate([values[:, :1] - steps[::-1], values, values[:, -1:] + steps], axis=1)
-        return np.maximum(found, 0.0) if self.positive else found
+        return ladder_of(self.estimator_, X, self.bounds_.levels, self.bounds_.unit)
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "bounds_")
@@ -255,8 +256,8 @@ class Conformal(CensoredRegressor):
 
         The quantiles at level θ are those of the inner estimator at the level u(θ) with F(u(θ)) = θ, where F
         is the Kaplan–Meier estimate of F̂(y | x) over the calibration rows, drawn to u as far as its distance
-        from u may be noise (a test of Anderson and Darling). `estimator_` has them as
-        they were fitted. Levels beyond those of the inner estimator take its last.
+        from u may be noise (a test of Anderson and Darling). `estimator_` has them as they were fitted.
+        Levels beyond those of the inner estimator, or of one of its copies for folds, take the last.
         """
         self._fitted()
         wanted = check_quantiles(self.quantiles if quantiles is None else quantiles)
@@ -325,6 +326,12 @@ class Conformal(CensoredRegressor):
         if not callable(self.censoring):
             check_choice("censoring", self.censoring, get_args(CensoringKind))
         check_number("calibration_fraction", self.calibration_fraction, 0, 0.9, open_=True)
+        if self.folds is not None:
+            check_number("folds", self.folds, 2, whole=True)
+            if self.calibration_fraction != _FRACTION:
+                raise ValueError(
+                    "calibration_fraction is for folds=None: with folds every row calibrates, leave it out"
+                )
         check_switch("counts", self.counts)
         self._inner()
 
