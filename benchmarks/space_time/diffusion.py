@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.space_time.cities import Case, town
 from unmet.forecasting._around import make_site
-from unmet.forecasting._neighbours import find_neighbours
+from unmet.forecasting._nearby import find_nearby
 from unmet.forecasting._parametric import fit_parametric, look_back
 
 _RANK, _STEPS, _RATE = 4, 400, 0.03
@@ -111,7 +111,7 @@ def main() -> None:
         grid = case.grid
         position = {str(place): k for k, place in enumerate(case.stations["unique_id"])}
         order = [position[str(place)] for place in grid.places]
-        near = find_neighbours(case.stations["lat"][order], case.stations["lng"][order])
+        near = find_nearby(case.stations["lat"][order], case.stations["lng"][order])
         results = {
             "unaware": fit_diffusion(case, censored=False, diffuses=False)["rate"],
             "Tobit": fit_diffusion(case, censored=True, diffuses=False)["rate"],

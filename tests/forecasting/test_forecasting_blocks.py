@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from forecasting_toys import make_toy
 
-from unmet.forecasting import _fit, _fit_plan, _neighbours, _parametric, _rates, _shocks, _spill, fit_demand
+from unmet.forecasting import _fit, _fit_plan, _nearby, _parametric, _rates, _shocks, _spill, fit_demand
 from unmet.forecasting._fit_plan import FitPlan
 from unmet.forecasting._grid import make_grid
 from unmet.forecasting._past_draws import draw_past
@@ -16,7 +16,7 @@ from unmet.runs import Stages
 @pytest.fixture(scope="module")
 def city():
     grid = make_grid(make_toy(places=7, days=15, persistence=0.6).panel)
-    near = _neighbours.find_neighbours(40.7 + 0.002 * np.arange(7), -74.0 + 0.001 * np.arange(7))
+    near = _nearby.find_nearby(40.7 + 0.002 * np.arange(7), -74.0 + 0.001 * np.arange(7))
     return grid, near
 
 

@@ -9,24 +9,24 @@ from forecasting_toys import make_toy
 from unmet.forecasting._exposure_draws import chain
 from unmet.forecasting._grid import Grid, make_grid
 from unmet.forecasting._lost_rides import estimate_lost, summary
-from unmet.forecasting._neighbours import Neighbours, find_neighbours
+from unmet.forecasting._nearby import NearbyPlaces, find_nearby
 from unmet.forecasting._parametric import Parametric, Past, fit_parametric, look_back
 from unmet.forecasting._past_draws import _gamma, draw_past, foreign_share
 from unmet.forecasting._spill import Spill
 
 
 @pytest.fixture(scope="module")
-def fitted() -> tuple[Grid, Parametric, Neighbours]:
+def fitted() -> tuple[Grid, Parametric, NearbyPlaces]:
     grid = make_grid(make_toy(places=6, days=15, seed=2).panel)
-    near = find_neighbours(40 + np.arange(6) * 0.002, np.full(6, -74.0))
+    near = find_nearby(40 + np.arange(6) * 0.002, np.full(6, -74.0))
     return grid, fit_parametric(grid), near
 
 
-def past_of(grid: Grid, model: Parametric, near: Neighbours | None) -> Past:
+def past_of(grid: Grid, model: Parametric, near: NearbyPlaces | None) -> Past:
     return look_back(model, grid, near)
 
 
-def test_draws_have_the_mean_of_the_formula(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+def test_draws_have_the_mean_of_the_formula(fitted: tuple[Grid, Parametric, NearbyPlaces]) -> None:
     grid, model, _ = fitted
     past = past_of(grid, model, None)
     drawn = sum(found.unserved.mean(axis=0).sum() for found in draw_past(model, grid, past, 400, 0))
@@ -34,7 +34,7 @@ def test_draws_have_the_mean_of_the_formula(fitted: tuple[Grid, Parametric, Neig
 
 
 def test_totals_doubt_what_rests_on_the_distribution_of_shocks(
-    fitted: tuple[Grid, Parametric, Neighbours],
+    fitted: tuple[Grid, Parametric, NearbyPlaces],
 ) -> None:
     grid, model, _ = fitted
     past = past_of(grid, model, None)
@@ -45,14 +45,14 @@ def test_totals_doubt_what_rests_on_the_distribution_of_shocks(
     assert total.std() / total.mean() > 0.2 * added
 
 
-def test_nothing_is_drawn_where_nothing_was_cut_off(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+def test_nothing_is_drawn_where_nothing_was_cut_off(fitted: tuple[Grid, Parametric, NearbyPlaces]) -> None:
     grid, model, _ = fitted
     for found in draw_past(model, grid, past_of(grid, model, None), 10, 0):
         assert grid.censored[found.place, found.at].all()
         assert (found.next_door == 0).all()
 
 
-def test_walkers_are_told_apart_and_counted_once(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+def test_walkers_are_told_apart_and_counted_once(fitted: tuple[Grid, Parametric, NearbyPlaces]) -> None:
     grid, model, near = fitted
     walking = replace(model, spill=Spill(1.0, 300.0))
     past = past_of(grid, walking, near)
@@ -69,7 +69,7 @@ def test_walkers_are_told_apart_and_counted_once(fitted: tuple[Grid, Parametric,
     assert (found.completed == np.floor(found.completed)).all()
 
 
-def test_rows_places_days_and_the_whole_add_up(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+def test_rows_places_days_and_the_whole_add_up(fitted: tuple[Grid, Parametric, NearbyPlaces]) -> None:
     grid, model, near = fitted
     walking = replace(model, spill=Spill(0.8, 300.0))
     past = past_of(grid, walking, near)
@@ -93,7 +93,7 @@ def test_rows_places_days_and_the_whole_add_up(fitted: tuple[Grid, Parametric, N
         assert one["lo"] <= one["demand"] <= one["hi"]
 
 
-def test_the_same_seed_draws_the_same(fitted: tuple[Grid, Parametric, Neighbours]) -> None:
+def test_the_same_seed_draws_the_same(fitted: tuple[Grid, Parametric, NearbyPlaces]) -> None:
     grid, model, _ = fitted
     past = past_of(grid, model, None)
     sure = np.ones(grid.y.shape, bool)

@@ -7,7 +7,7 @@ import pytest
 from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
-from unmet.forecasting._neighbours import find_neighbours
+from unmet.forecasting._nearby import find_nearby
 from unmet.forecasting._parametric import fit_parametric, look_ahead, look_back
 from unmet.forecasting._spill import Spill
 
@@ -42,7 +42,7 @@ def test_forecasts_do_not_see_what_comes_after_their_origin(walk: float | None) 
     model = fit_parametric(grid)
     near = None
     if walk is not None:
-        near = find_neighbours(40 + np.arange(4) * 0.002, np.full(4, -74.0))
+        near = find_nearby(40 + np.arange(4) * 0.002, np.full(4, -74.0))
         model = replace(model, spill=Spill(1.0, walk))
     first = 19 * 24
     y = grid.y.copy()
@@ -66,7 +66,7 @@ def test_panels_by_day() -> None:
 @pytest.mark.parametrize(("places", "days", "by"), [(1, 15, "hour"), (1, 14, "day"), (2, 20, "day")])
 def test_few_places_and_few_days(places: int, days: int, by: str) -> None:
     grid = make_grid(make_toy(places=places, days=days, by=by).panel)
-    near = find_neighbours(40 + np.arange(places) * 0.002, np.full(places, -74.0))
+    near = find_nearby(40 + np.arange(places) * 0.002, np.full(places, -74.0))
     past = look_back(fit_parametric(grid, near), grid, near)
     assert np.isfinite(past.rate).all()
     assert 0.5 < past.rate.mean() / grid.y.mean() < 2.5

@@ -7,14 +7,14 @@ import pytest
 from forecasting_toys import make_toy
 
 from unmet.forecasting._grid import make_grid
-from unmet.forecasting._neighbours import Neighbours, find_neighbours
+from unmet.forecasting._nearby import NearbyPlaces, find_nearby
 from unmet.forecasting._parametric import fit_parametric, look_back
 from unmet.forecasting._spill import NONE, Spill, estimate_spill, flows
 
 
-def line(places: int, metres: float = 300.0) -> Neighbours:
+def line(places: int, metres: float = 300.0) -> NearbyPlaces:
     lat = np.arange(places) * metres / 111_195.0
-    return find_neighbours(40.0 + lat, np.full(places, -74.0))
+    return find_nearby(40.0 + lat, np.full(places, -74.0))
 
 
 def test_neighbours_are_the_nearest_first() -> None:
@@ -25,7 +25,7 @@ def test_neighbours_are_the_nearest_first() -> None:
 
 
 def test_places_without_coordinates_have_none() -> None:
-    near = find_neighbours([40.0, 40.001, np.nan], [-74.0, -74.0, -74.0])
+    near = find_nearby([40.0, 40.001, np.nan], [-74.0, -74.0, -74.0])
     assert near.index.shape == (3, 1)
     assert near.metres[2, 0] == np.inf
     assert near.metres[0, 0] == pytest.approx(111.195, rel=1e-3)
@@ -43,7 +43,7 @@ def test_flows_by_hand() -> None:
 
 def test_a_law_asked_for_alone_counts_in_full() -> None:
     """Draws follow one of several laws each, whatever its weight."""
-    near = find_neighbours([52.0, 52.001, 52.003], [13.0, 13.0, 13.0])
+    near = find_nearby([52.0, 52.001, 52.003], [13.0, 13.0, 13.0])
     rng = np.random.default_rng(0)
     unserved, exposure = rng.uniform(0, 3, (3, 48)), rng.uniform(size=(3, 48))
     logit = Spill(0.9, 200.0, law="logit", weight=0.25)
@@ -57,7 +57,7 @@ def test_a_law_asked_for_alone_counts_in_full() -> None:
 
 def test_everybody_who_went_came() -> None:
     rng = np.random.default_rng(0)
-    near = find_neighbours(rng.uniform(40, 40.02, 20), rng.uniform(-74, -73.98, 20))
+    near = find_nearby(rng.uniform(40, 40.02, 20), rng.uniform(-74, -73.98, 20))
     came, went = flows(Spill(0.8, 400.0), near, rng.gamma(1, 1, (20, 50)), rng.uniform(size=(20, 50)))
     assert came.sum() == pytest.approx(went.sum())
 

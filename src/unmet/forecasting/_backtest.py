@@ -15,7 +15,7 @@ from unmet.forecasting._counts import count_quantiles, count_step
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Ahead, make_ahead
 from unmet.forecasting._level_correction import corrected_level, raw_level
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._network import Network, fit_network
 from unmet.forecasting._parametric import Parametric, fit_parametric
 from unmet.forecasting._views import TrainingRows, View, make_view, training_rows
@@ -76,7 +76,7 @@ class Backtest:
 
 def backtest(
     grid: Grid,
-    near: Neighbours | None,
+    near: NearbyPlaces | None,
     networks: Sequence[str],
     days: int,
     seed: int,
@@ -144,7 +144,7 @@ def _network(name: str, rows: _OnFirstUse, seed: int, site: Site | None) -> Netw
 
 
 def _training(
-    model: Parametric, grid: Grid, near: Neighbours | None, seed: int, use: str, ahead: Ahead
+    model: Parametric, grid: Grid, near: NearbyPlaces | None, seed: int, use: str, ahead: Ahead
 ) -> tuple[View, TrainingRows]:
     view = make_view(model, grid, near, seed, ahead=ahead)
     return view, training_rows(view, seed, use)
@@ -165,7 +165,7 @@ def network_of(name: str, view: View, rows: TrainingRows, seed: int, site: Site 
 def _forecast(
     model: Parametric,
     grid: Grid,
-    near: Neighbours | None,
+    near: NearbyPlaces | None,
     networks: dict[str, Network],
     begin: int,
     seed: int,

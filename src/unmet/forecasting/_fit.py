@@ -27,7 +27,7 @@ from unmet.forecasting._lost_rides import NO_ERROR, AddedError, estimate_lost
 from unmet.forecasting._measures import measure, raw_coverage, seasonal_naive
 from unmet.forecasting._memory import fit_memory, side_by_side
 from unmet.forecasting._model import LEVELS, Columns, DemandModel, column_name
-from unmet.forecasting._neighbours import Neighbours, find_neighbours
+from unmet.forecasting._nearby import NearbyPlaces, find_nearby
 from unmet.forecasting._network import KINDS
 from unmet.forecasting._own_panel import as_panel
 from unmet.forecasting._parametric import Parametric, fit_parametric, look_back
@@ -130,7 +130,7 @@ def fit_demand(
     with one_blas_thread():
         grid = draw_time(make_grid(table, never_available=never_available), seed)
     del table
-    near = _neighbours(grid, stations)
+    near = _nearby(grid, stations)
     far = make_ahead(ahead, grid.per_day, grid.per_week)
     site = _site(grid, stations, networks, neighbours)
     tested = grid.until(grid.end)
@@ -204,7 +204,7 @@ def _usual_backtest(grid: Grid) -> int:
     return max(usual, min(-(-_TEST_ROWS // (7 * len(grid.places))) * 7, most // 7 * 7))
 
 
-def _neighbours(grid: Grid, stations: Mapping[str, Any] | None) -> Neighbours | None:
+def _nearby(grid: Grid, stations: Mapping[str, Any] | None) -> NearbyPlaces | None:
     if stations is None:
         return None
     missing = [name for name in ("unique_id", "lat", "lng") if name not in stations]
@@ -217,7 +217,7 @@ def _neighbours(grid: Grid, stations: Mapping[str, Any] | None) -> Neighbours | 
     )
     if np.isfinite(lat + lng).sum() < 2:
         return None
-    return find_neighbours(lat, lng)
+    return find_nearby(lat, lng)
 
 
 def _site(
@@ -280,7 +280,7 @@ def _compare(
 
 def _finish(
     grid: Grid,
-    near: Neighbours | None,
+    near: NearbyPlaces | None,
     test: Backtest,
     model: Parametric,
     chosen: str,

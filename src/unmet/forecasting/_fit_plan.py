@@ -15,7 +15,7 @@ from unmet.forecasting._around import Site
 from unmet.forecasting._backtest import backtest
 from unmet.forecasting._grid import Grid
 from unmet.forecasting._inputs import Ahead
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._self_check import check_itself
 from unmet.runs import Cluster, Keep, KeptTasks, Task, keep_nothing, one_blas_thread
 
@@ -37,7 +37,7 @@ class FitPlan:
     """
 
     grid: Grid
-    near: Neighbours | None
+    near: NearbyPlaces | None
     lowered: Any
     networks: tuple[str, ...]
     days: int

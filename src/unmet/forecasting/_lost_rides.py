@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._exposure_draws import describe_doubt
 from unmet.forecasting._grid import Grid
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._parametric import Parametric, Past
 from unmet.forecasting._past_draws import foreign_share
 from unmet.forecasting._place_lost import ENDS, SERVED_NOT, drawn_places
@@ -50,7 +50,7 @@ def estimate_lost(
     draws: int = _DRAWS,
     error: AddedError = NO_ERROR,
     most: float | None = None,
-    near: Neighbours | None = None,
+    near: NearbyPlaces | None = None,
     jobs: int = 1,
     cluster: Cluster | None = None,
 ) -> Lost:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmet.forecasting._city_level import STEADY, CityDays, day_of, estimate_city, follow_city
 from unmet.forecasting._grid import Grid
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._rates import RateModel, fit_rates, start_rates
 from unmet.forecasting._shocks import Followed, Shocks, estimate_shocks, follow, smooth
 from unmet.forecasting._spill import LAWS, NONE, Spill, estimate_spill, flows
@@ -71,7 +71,7 @@ def turns_of(spill: bool, *, again: bool = False) -> int:
 
 def fit_parametric(
     grid: Grid,
-    near: Neighbours | None = None,
+    near: NearbyPlaces | None = None,
     *,
     start: Parametric | None = None,
     tick: Callable[[], object] = lambda: None,
@@ -105,7 +105,7 @@ def _start(grid: Grid, columns: Floats) -> RateModel:
     return fit_rates(rates, grid.y, grid.exposure, 4.0, calendar, columns, rounds=12)
 
 
-def _turn(model: Parametric, grid: Grid, near: Neighbours | None, turn: int, turns: int) -> Parametric:
+def _turn(model: Parametric, grid: Grid, near: NearbyPlaces | None, turn: int, turns: int) -> Parametric:
     """Fit the shocks, the spill and the rates once, each given the others."""
     calendar, terms = grid.calendar, model.terms
     columns = terms.matrix(calendar, grid.covariates)
@@ -190,7 +190,7 @@ def _whole(model: Parametric, grid: Grid, own: Floats) -> Floats:
 def look_back(
     model: Parametric,
     grid: Grid,
-    near: Neighbours | None = None,
+    near: NearbyPlaces | None = None,
     origin: int | None = None,
     *,
     each_period: bool = False,

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from unmet.forecasting._counts import draw_counts
 from unmet.forecasting._exposure_draws import chain, make_exposure_draws
 from unmet.forecasting._grid import Grid
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._parametric import Parametric, Past, split_groups
 from unmet.forecasting._spill import Spill, flows
 from unmet.forecasting._time_lasted import draw_missed
@@ -60,7 +60,7 @@ def draw_past(
     past: Past,
     draws: int,
     seed: int,
-    near: Neighbours | None = None,
+    near: NearbyPlaces | None = None,
     jobs: int = 1,
 ) -> Iterator[PlaceDraws]:
     """Draw what happened at each place, given all observations; places in order, `jobs` of them at a time."""
@@ -69,7 +69,7 @@ def draw_past(
 
 
 def make_draw(
-    model: Parametric, grid: Grid, past: Past, draws: int, seed: int, near: Neighbours | None = None
+    model: Parametric, grid: Grid, past: Past, draws: int, seed: int, near: NearbyPlaces | None = None
 ) -> Callable[[int], PlaceDraws]:
     """Return the function that draws what happened at one place, given all observations.
 
@@ -148,7 +148,7 @@ def make_draw(
 
 
 def _laws(
-    spill: Spill, past: Past, grid: Grid, draws: int, seed: int, near: Neighbours | None
+    spill: Spill, past: Past, grid: Grid, draws: int, seed: int, near: NearbyPlaces | None
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Return the law of each draw (D,), the share that walks by law (L, P, T), and all walkers by law (L, 1).
 

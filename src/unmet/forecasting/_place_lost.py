@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmet.forecasting._grid import Grid
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._parametric import Parametric, Past
 from unmet.forecasting._past_draws import PlaceDraws, make_draw
 from unmet.runs import Cluster, Keep, KeptTasks, Task, in_threads, one_blas_thread
@@ -56,7 +56,7 @@ class _Drawing:
     past: Past
     draws: int
     seed: int
-    near: Neighbours | None
+    near: NearbyPlaces | None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -121,7 +121,7 @@ def drawn_places(
     past: Past,
     draws: int,
     seed: int,
-    near: Neighbours | None,
+    near: NearbyPlaces | None,
     jobs: int,
     cluster: Cluster | None,
 ) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 
 Floats = NDArray[np.float64]
 LawName = Literal["nearest", "logit", "app"]
@@ -61,7 +61,7 @@ class Spill:
 NONE = Spill(0.0, 1.0)
 
 
-def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+def flows(spill: Spill, near: NearbyPlaces, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     """Return expected pickups from empty neighbours, and unserved requests served by a neighbour; (P, T)."""
     step = max(24, _AT_ONCE // len(unserved))
     if not spill.others and unserved.shape[1] <= step:
@@ -77,7 +77,7 @@ def flows(spill: Spill, near: Neighbours, unserved: Floats, exposure: Floats) ->
     return came, went
 
 
-def _flows(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+def _flows(law: Spill, near: NearbyPlaces, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     if law.share == 0:
         return np.zeros_like(unserved), np.zeros_like(unserved)
     if law.law == "nearest":
@@ -85,7 +85,7 @@ def _flows(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> 
     return _by_choice(law, near, unserved, exposure)
 
 
-def _to_nearest(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+def _to_nearest(law: Spill, near: NearbyPlaces, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     """Return the flows if everybody goes to the nearest place with a vehicle.
 
     The k-th neighbour serves this share of a place's unserved requests: the chance of walking there times
@@ -107,7 +107,7 @@ def _to_nearest(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats
 
 
 def _to_each(
-    near: Neighbours, unserved: Floats, exposure: Floats, use: NDArray[np.bool_]
+    near: NearbyPlaces, unserved: Floats, exposure: Floats, use: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats]]:
     """Yield what `_to_nearest` sends to each neighbour if everybody walks as far as it takes, nearest first.
 
@@ -125,7 +125,7 @@ def _to_each(
         left = left * np.where(np.isfinite(near.metres[place, k]), 1 - open_share, 1.0)
 
 
-def _by_choice(law: Spill, near: Neighbours, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
+def _by_choice(law: Spill, near: NearbyPlaces, unserved: Floats, exposure: Floats) -> tuple[Floats, Floats]:
     """Return the flows if people choose among all places within reach: weight × open share over the sum."""
     assert near.pairs is not None
     appeal = near.pairs.copy()
@@ -141,7 +141,7 @@ def estimate_spill(
     shape: Floats,
     unserved: Floats,
     exposure: Floats,
-    near: Neighbours,
+    near: NearbyPlaces,
     laws: tuple[LawName, ...] = ("nearest",),
     cell: NDArray[np.int64] | None = None,
 ) -> Spill:

@@ -13,7 +13,7 @@ from unmet.forecasting._counts import count_step, draw_counts
 from unmet.forecasting._grid import HOLIDAY, Grid
 from unmet.forecasting._inputs import Ahead, Scores, inputs, inputs_of_rows, make_ahead
 from unmet.forecasting._level_correction import score
-from unmet.forecasting._neighbours import Neighbours
+from unmet.forecasting._nearby import NearbyPlaces
 from unmet.forecasting._network import rows_to_train
 from unmet.forecasting._parametric import Parametric, Past, look_ahead, look_back, split_groups
 
@@ -135,7 +135,7 @@ class View:
 def make_view(
     model: Parametric,
     grid: Grid,
-    near: Neighbours | None,
+    near: NearbyPlaces | None,
     seed: int,
     origins_from: int | None = None,
     ahead: Ahead | None = None,

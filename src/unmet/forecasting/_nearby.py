@@ -15,7 +15,7 @@ _METRES_PER_DEGREE = 111_195.0
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class NearbyPlaces:
     """The nearest places of each place and their distances, nearest first; shape (P, k).
 
     `pairs` are the distances of all pairs of places within reach, as a sparse matrix (P, P).
@@ -26,7 +26,7 @@ class Neighbours:
     pairs: sparse.csr_array | None = None
 
 
-def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
+def find_nearby(latitude: ArrayLike, longitude: ArrayLike) -> NearbyPlaces:
     """Return the four nearest places of each place, and all within reach.
 
     Places without coordinates are infinitely far.
@@ -40,7 +40,7 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
     index = np.zeros((len(lat), max(count, 0)), np.int64)
     metres = np.full(index.shape, np.inf)
     if count < 1:
-        return Neighbours(index, metres)
+        return NearbyPlaces(index, metres)
     flat = np.cos(np.deg2rad(lat[where].mean()))
     points = np.column_stack([lat[where], lng[where] * flat]) * _METRES_PER_DEGREE
     tree = KDTree(points)
@@ -55,4 +55,4 @@ def find_neighbours(latitude: ArrayLike, longitude: ArrayLike) -> Neighbours:
     ends = (np.concatenate([both[:, 0], both[:, 1]]), np.concatenate([both[:, 1], both[:, 0]]))
     size = (len(lat), len(lat))
     pairs = sparse.csr_array((np.tile(far, 2), (where[ends[0]], where[ends[1]])), shape=size)
-    return Neighbours(index, metres, pairs)
+    return NearbyPlaces(index, metres, pairs)
