@@ -211,12 +211,13 @@ def test_mean_coverage_over_draws():
 
 
 @pytest.mark.parametrize("how", ["threshold", "censored"])
-@pytest.mark.parametrize("censoring", ["forest", "kaplan-meier"])
-def test_only_the_ratio_of_weights_counts_and_rows_of_no_weight_do_not(how, censoring):
+@pytest.mark.parametrize(("censoring", "folds"), [("forest", None), ("kaplan-meier", None), ("forest", 3)])
+def test_only_the_ratio_of_weights_counts_and_rows_of_no_weight_do_not(how, censoring, folds):
     X, latent, cut = simulate(400, 8)
     told = {"y": np.minimum(latent, cut)}
     told[how] = cut if how == "threshold" else latent > cut
-    model = Conformal(TobitRegressor(max_epochs=50, random_state=0), censoring=censoring, random_state=0)
+    inner = TobitRegressor(max_epochs=50, random_state=0)
+    model = Conformal(inner, censoring=censoring, folds=folds, random_state=0)
 
     def bounds(rows=slice(None), **weights):
         fitted = clone(model).fit(X[rows], **{key: part[rows] for key, part in told.items()}, **weights)

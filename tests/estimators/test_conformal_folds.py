@@ -194,22 +194,6 @@ def test_counts_get_whole_bounds_that_hold_with_folds():
     assert ((truth >= low) & (truth <= high)).mean() > 0.88
 
 
-@pytest.mark.parametrize("how", ["threshold", "censored"])
-def test_weights_count_by_their_ratio_in_every_fold(how):
-    X, latent, cut = simulate(300, 8)
-    told = told_of(latent, cut, how)
-    model = Conformal(TobitRegressor(max_epochs=50, random_state=0), folds=3, random_state=0)
-
-    def bounds(rows=slice(None), **weights):
-        fitted = clone(model).fit(X[rows], **{key: part[rows] for key, part in told.items()}, **weights)
-        return fitted.bounds_, fitted.predict_lower(X).tobytes()
-
-    assert bounds(sample_weight=np.full(300, 4.0)) == bounds()
-    kept = np.arange(300) % 4 != 0
-    assert bounds(sample_weight=kept * 0.5) == bounds(kept)
-    assert bounds(sample_weight=1 + 9.0 * (latent > 2)) != bounds()
-
-
 def test_bounds_hold_for_rows_drawn_with_the_weights_of_folds():
     """One scale for two kinds of rows: wide ones are rare among the rows, and nine in ten by weight."""
 
